@@ -1,0 +1,53 @@
+# `make site` and `make test` are the two commands; the others are parts of them.
+PYTHON ?= python3
+VENV   ?= .venv
+PY     := $(VENV)/bin/python
+SLOW   := slow or jekyll or browser or torch or index
+
+.PHONY: help site setup test quick lint format tools bench clean
+
+help:
+	@echo "make site    generate docs/ and browsable HTML in _site/"
+	@echo "make test    set up everything the tests need, and run them all"
+	@echo "make quick   lint and the quick tests, in under a minute"
+	@echo "make bench   the figures in the README"
+
+site: $(VENV)/.light
+	$(PY) generate_site.py --html _site
+
+setup: $(VENV)/.light
+
+$(VENV)/.light: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.10 or newer is needed: make PYTHON=python3.11 ...") if sys.version_info < (3, 10) else None'
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
+	$(PY) -m pip install --quiet --editable '.[torch,test]' --constraint constraints.txt
+	@touch $@
+
+tools:
+	@bash tests/install_tools.sh jekyll chromium
+
+lint: $(VENV)/.test
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+
+format: $(VENV)/.test
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+quick: lint
+	$(PY) -m pytest -q -m 'not ($(SLOW))'
+
+test: quick tools
+	$(PY) generate_site.py --check
+	$(PY) -m pytest -q -m '$(SLOW)'
+
+bench: $(VENV)/.light
+	$(PY) benchmarks/generate.py
+
+clean:
+	rm -rf _site .cache $(VENV)

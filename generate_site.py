@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""The front door: pull Dynamo's registry, merge it with what we know, render, and write docs/."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # imported where they are used: --help has to start at once
+    from registry.errors import Problem
+    from registry.merge import Knowledge
+    from registry.model import Registry
+    from registry.pages import PagesOnDisk
+    from registry.snapshot import Snapshot
+    from registry.sources import Pulled
+    from sitegen.write import Change
+
+OK, STALE, INVALID, NOT_FRESH, NOT_WRITTEN = range(5)
+CRASHED = 70
+
+EXIT_CODES = """\
+exit codes:
+  0  done
+  1  a page or a data file has a problem (the other pages were written), or --check found docs/ stale
+  2  the arguments, the pulled registry or a data file are not valid; nothing was written
+  3  the source could not be reached (for `upstream` only with --require-fresh); nothing was written
+  4  the disk refused; what was there before still is
+  70 a bug in this program
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code."""
+    arguments = _parser().parse_args(argv)
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a character must not end the run
+    from registry.errors import InvalidInput, PullFailed, WriteFailed
+
+    try:
+        return _run(arguments)
+    except InvalidInput as error:
+        _report(error.problems)
+        return INVALID
+    except PullFailed as error:
+        _say(f"error: {error}")
+        return NOT_FRESH
+    except WriteFailed as error:
+        _say(f"error: {error}")
+        return NOT_WRITTEN
+    except KeyboardInterrupt:
+        return 130
+    except Exception:  # noqa: BLE001 - Python's own code for a crash is 1, and 1 means that pages were written
+        traceback.print_exc()
+        return CRASHED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="generate_site.py",
+        description="Turn Dynamo's graph-break registry into the pages under docs/.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--source",
+        metavar="SOURCE",
+        help="upstream (default: pytorch main) | snapshot (default with --check) | torch (the installed one) | "
+        "release:2.15.0 | URL | FILE",
+    )
+    mode = parser.add_mutually_exclusive_group()
+    mode.add_argument("--check", action="store_true", help="write nothing; exit 1 if docs/ is stale or has a problem")
+    mode.add_argument("--diff", action="store_true", help="write nothing; show what would change")
+    mode.add_argument(
+        "--serve",
+        metavar="PORT",
+        type=int,
+        nargs="?",
+        const=4000,
+        help="write, then serve on 127.0.0.1 and rebuild on change; no Ruby needed (default port 4000)",
+    )
+    mode.add_argument(
+        "--html", metavar="DIR", type=Path, help="write, then build browsable HTML into DIR; no Ruby needed"
+    )
+    parser.add_argument("--require-fresh", action="store_true", help="exit 3 instead of falling back to the snapshot")
+    parser.add_argument(
+        "--accept-shrink", action="store_true", help="accept an upstream that lost over 10 %% of its ids"
+    )
+    parser.add_argument(
+        "--overwrite",
+        metavar="ID",
+        action="append",
+        default=[],
+        help="write this page again, dropping text outside its note (may be repeated)",
+    )
+    parser.add_argument(
+        "--pull-releases", action="store_true", help="first read new torch releases from pip's package index"
+    )
+    parser.add_argument("--root", type=Path, help="the checkout (default: found from here upwards)")
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    root = _find_root(arguments.root)
+    if arguments.serve is not None:
+        return _serve(arguments, root)
+    code = _generate(arguments, root)
+    if arguments.html is not None and code in (OK, STALE):
+        from sitegen.preview import write_preview
+
+        write_preview(root / "docs", arguments.html)
+        print(f"HTML: open {arguments.html / 'index.html'}")
+    return code
+
+
+def _find_root(given: Path | None) -> Path:
+    from registry.errors import InvalidInput, Problem
+
+    candidates = [given] if given else [Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parent]
+    for root in candidates:
+        if (root / "docs").is_dir() and (root / "registry" / "snapshot").is_dir():
+            return root
+    where = str(given or Path.cwd())
+    raise InvalidInput(
+        [Problem(where, "not a checkout of the graph break registry; cd to one, or name it with --root")]
+    )
+
+
+def _generate(arguments: argparse.Namespace, root: Path) -> int:
+    from registry.snapshot import read_snapshot
+    from registry.sources import pull
+
+    started = time.monotonic()
+    spec = arguments.source or ("snapshot" if arguments.check else "upstream")
+    if arguments.pull_releases:
+        _pull_releases(root)
+    snapshot = read_snapshot(root / "registry" / "snapshot")
+    pulled = pull(spec, snapshot, accept_shrink=arguments.accept_shrink)
+    _report(pulled.warnings, "warning: ")
+    if not pulled.fresh:
+        _say(f"WARNING: upstream was not reached ({pulled.failure});")
+        _say(f"WARNING: using the snapshot: {snapshot.origin.source} of {snapshot.origin.retrieved}")
+        if arguments.require_fresh:
+            return NOT_FRESH
+    return _Generation(arguments, root, snapshot, pulled, spec, started).run()
+
+
+class _Generation:
+    """One run, from what was pulled to what is on disk."""
+
+    def __init__(
+        self, arguments: argparse.Namespace, root: Path, snapshot: Snapshot, pulled: Pulled, spec: str, started: float
+    ) -> None:
+        self.arguments, self.root, self.docs = arguments, root, root / "docs"
+        self.snapshot, self.pulled, self.spec, self.started = snapshot, pulled, spec, started
+
+    def run(self) -> int:
+        from sitegen.stamp import inputs_digest, is_current, write_stamp
+
+        writes = not (self.arguments.check or self.arguments.diff)
+        kept = self._snapshot_changes()
+        if writes and not kept and not self.arguments.overwrite:
+            inputs = inputs_digest(self.root, self.pulled.raw, repr(self.pulled.origin))
+            if is_current(self.root, self.docs, inputs):
+                print(f"{len(self.pulled.wordings)} ids upstream; nothing changed, nothing rendered; {self._seconds()}")
+                return OK
+        known = self._read_knowledge()
+        pages, registry, texts, problems = self._render(known)
+        changes = (*kept, *self._page_changes(texts, pages))
+        _report(problems)
+        if self.arguments.check:
+            return self._check(changes, problems)
+        if self.arguments.diff:
+            from sitegen.write import diff_changes
+
+            sys.stdout.writelines(diff_changes(changes, self.root))
+        else:
+            from sitegen.write import write_changes
+
+            write_changes(changes)
+            if not problems:
+                inputs = inputs_digest(self.root, self.pulled.raw, repr(self.pulled.origin))
+                write_stamp(self.root, self.docs, inputs, texts)
+        self._summarise(registry, changes)
+        return STALE if problems else OK
+
+    def _snapshot_changes(self) -> tuple[Change, ...]:
+        """The snapshot follows upstream alone."""
+        if self.spec != "upstream" or not self.pulled.fresh:
+            return ()
+        from registry.snapshot import plan_snapshot
+        from sitegen.write import plan_changes
+
+        files = plan_snapshot(self.snapshot, self.pulled.raw, self.pulled.wordings, self.pulled.origin)
+        return plan_changes(self.root / "registry" / "snapshot", files)
+
+    def _read_knowledge(self) -> Knowledge:
+        from registry.evidence import read_captured, read_evidence
+        from registry.merge import Knowledge
+        from registry.releases import read_releases
+        from registry.repros import read_repros
+        from registry.snapshot import superseded_by
+        from registry.taxonomy import read_taxonomy
+
+        data = self.root / "registry"
+        return Knowledge(
+            wordings=self.pulled.wordings,
+            origin=self.pulled.origin,
+            superseded=superseded_by(self.snapshot, self.pulled.wordings),
+            releases=read_releases(data / "releases"),
+            categories=read_taxonomy(data / "taxonomy.yml"),
+            repros=read_repros(data / "repros"),
+            evidence=read_evidence(data / "evidence"),
+            captured=read_captured(data / "captured"),
+        )
+
+    def _render(self, known: Knowledge) -> tuple[PagesOnDisk, Registry, dict[str, str], tuple[Problem, ...]]:
+        from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
+        from registry.merge import merge_registry
+        from registry.pages import check_altered, read_pages
+        from sitegen.render import render_site
+
+        wordings = {one for found in known.all_wordings() for revisions in found.values() for one in revisions}
+        overwrite = {gb_id.upper() for gb_id in self.arguments.overwrite}
+        pages = read_pages(self.docs / "gb", wordings, overwrite)
+        registry = merge_registry(known, {gb_id: page.note for gb_id, page in pages.pages.items()})
+        _report(warn_uncategorised(registry), "warning: ")
+        texts = render_site(registry, self.root / "templates")
+        problems = [*pages.problems, *check_altered(pages.altered, texts)]
+        problems += check_pages_have_an_id(registry, [*pages.pages, *pages.refused])
+        problems += check_all(registry, known)
+        left = {f"gb/{gb_id}.md" for gb_id in pages.refused}
+        return (
+            pages,
+            registry,
+            {name: text for name, text in texts.items() if name not in left},
+            tuple(sorted(problems)),
+        )
+
+    def _page_changes(self, texts: dict[str, str], pages: PagesOnDisk) -> tuple[Change, ...]:
+        from registry.pages import page_file
+        from sitegen.write import plan_changes
+
+        spelled = {
+            f"gb/{page_file(gb_id)}": [f"gb/{name}" for name in (page.file, *page.twins)]
+            for gb_id, page in pages.pages.items()
+        }
+        return plan_changes(self.docs, texts, spelled)
+
+    def _check(self, changes: Sequence[Change], problems: Sequence[Problem]) -> int:
+        for change in changes:
+            print(f"stale: {change.path.relative_to(self.root).as_posix()}")
+        if changes:
+            source = "" if self.spec == "upstream" else f" --source {self.spec}"
+            print(f"{len(changes)} files are stale; run `python generate_site.py{source}` and commit the result")
+        elif not problems:
+            print(f"docs/ is up to date with {self.pulled.origin.source}; {self._seconds()}")
+        return STALE if changes or problems else OK
+
+    def _summarise(self, registry: Registry, changes: Sequence[Change]) -> None:
+        old, new = self.snapshot.wordings, self.pulled.wordings
+        reworded = sum(1 for gb_id in old.keys() & new.keys() if old[gb_id] != new[gb_id])
+        verb = "would be written" if self.arguments.diff else "written"
+        print(
+            f"{len(registry)} ids: {len(new.keys() - old.keys())} new, {reworded} reworded, "
+            f"{len(old.keys() - new.keys())} retired upstream since the snapshot; "
+            f"{sum(1 for gb in registry if gb.note)} notes kept; {len(changes)} files {verb}; {self._seconds()}"
+        )
+
+    def _seconds(self) -> str:
+        return f"{time.monotonic() - self.started:.2f} s"
+
+
+def _pull_releases(root: Path) -> None:
+    from registry.pull_releases import pull_releases
+    from registry.releases import dump_release
+    from sitegen.progress import release_progress
+    from sitegen.write import plan_changes, write_changes
+
+    folder = root / "registry" / "releases"
+    with release_progress() as progress:
+        releases = pull_releases([path.stem for path in folder.glob("*.json")], progress)
+    write_changes(plan_changes(folder, {f"{release.torch}.json": dump_release(release) for release in releases}))
+    print(f"new torch releases: {', '.join(release.torch for release in releases) or 'none'}")
+
+
+def _serve(arguments: argparse.Namespace, root: Path) -> int:
+    from sitegen.preview import render_preview
+    from sitegen.serve import serve
+
+    def build() -> dict[str, bytes]:
+        _generate(arguments, root)
+        arguments.source = "snapshot"  # a rebuild is about files that changed here: no need to ask upstream again
+        return render_preview(root / "docs")
+
+    serve(build, [root / "docs", root / "templates", root / "registry"], arguments.serve)
+    return OK
+
+
+def _report(problems: Sequence[Problem] | object, prefix: str = "") -> None:
+    """Print problems, one line each, then their number."""
+    count = 0
+    for count, problem in enumerate(problems, 1):  # type: ignore[call-overload]
+        _say(f"{prefix}{problem}")
+    if count and not prefix:
+        _say(f"{count} problem{'s' if count > 1 else ''}")
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

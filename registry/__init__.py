@@ -1,0 +1,1 @@
+"""What we know: data, and the code that reads, merges and checks it. Never imports torch."""

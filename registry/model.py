@@ -1,0 +1,257 @@
+"""The vocabulary: what the registry knows, as frozen dataclasses. No module here touches the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Revision:
+    """One wording of a graph break, as Dynamo's registry has it."""
+
+    gb_type: str
+    context: str
+    explanation: str
+    hints: tuple[str, ...] = ()
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """The fields that are empty: absent to a reader, though present to a parser."""
+        found = []
+        if not self.context.strip():
+            found.append("context")
+        if not self.explanation.strip():
+            found.append("explanation")
+        if not any(hint.strip() for hint in self.hints):
+            found.append("hints")
+        return tuple(found)
+
+
+Wordings = Mapping[str, tuple[Revision, ...]]
+"""gb_id -> revisions, newest first: the content of one registry file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallSite:
+    """The line in torch's source that emits a break."""
+
+    gb_type: str
+    gb_id: str | None
+    """The id that release prints for this type; None when it prints no link."""
+    file: str
+    line: int
+    function: str
+    joined_hints: tuple[str, ...] = ()
+    """Hints that are one literal here but several fragments in the registry (its extractor splits adjacent literals)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One torch release: which ids are registered, with what wording, and what its source emits."""
+
+    torch: str
+    wheel: str
+    wordings: Wordings
+    call_sites: tuple[CallSite, ...]
+
+    @property
+    def tag(self) -> str:
+        """The git tag in pytorch's repository."""
+        return f"v{self.torch}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where the wordings on the site came from, and when they were fetched."""
+
+    source: str
+    retrieved: str
+    sha256: str
+    etag: str = ""
+    last_modified: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Category:
+    """A kind of break in the words of a user."""
+
+    key: str
+    title: str
+    why: str
+    way_out: str
+    ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Note:
+    """The hand-written block of a page, and the gb_type it was written for."""
+
+    text: str
+    written_for: str
+
+    def __bool__(self) -> bool:
+        return bool(self.text.strip())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatedRevision:
+    """A wording together with the releases that registered it as their newest."""
+
+    revision: Revision
+    releases: tuple[str, ...]
+    hints: tuple[tuple[str, ...], ...] = ()
+    """The revision's hints as a reader should see them: fragments of one literal grouped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InRelease:
+    """What one release knows of one id."""
+
+    torch: str
+    registered: bool
+    call_sites: tuple[CallSite, ...]
+
+    @property
+    def live(self) -> bool:
+        return bool(self.call_sites)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """One id across all releases, oldest first."""
+
+    releases: tuple[InRelease, ...] = ()
+    reworded_in: tuple[str, ...] = ()
+    meaning_changed_in: tuple[str, ...] = ()
+
+    @property
+    def first_release(self) -> str | None:
+        return next((seen.torch for seen in self.releases if seen.registered), None)
+
+    @property
+    def last_live(self) -> str | None:
+        return next((seen.torch for seen in reversed(self.releases) if seen.live), None)
+
+    @property
+    def live(self) -> bool:
+        """Whether the newest release's source emits it."""
+        return bool(self.releases) and self.releases[-1].live
+
+    @property
+    def retired_in(self) -> str | None:
+        """The release whose source stopped emitting it, for one that was emitted before."""
+        if self.live or self.last_live is None:
+            return None
+        following = False
+        for seen in self.releases:
+            if following:
+                return seen.torch
+            following = seen.torch == self.last_live
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repro:
+    """The script that causes a break, and its fixes."""
+
+    gb_id: str
+    lead: str
+    source: str
+    sha256: str
+    fixes: tuple[str, ...]
+    isolated: tuple[str, ...]
+    no_fix: str = ""
+    reach: str = "public"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Environment:
+    """Where a repro ran."""
+
+    torch: str
+    python: str
+    device: str
+    date: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Evidence:
+    """What happened when a repro ran in an environment: backend -> verdict and message."""
+
+    environment: Environment
+    repro_sha256: str
+    verdicts: Mapping[str, str]
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A break seen in somebody's own program: where, and how often."""
+
+    name: str
+    environment: Environment
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphBreak:
+    """Everything known of one id."""
+
+    gb_id: str
+    revisions: tuple[DatedRevision, ...]
+    history: History = History()
+    registered: bool = True
+    """Whether the upstream registry still has it."""
+    category: str = "uncategorised"
+    note: Note | None = None
+    repro: Repro | None = None
+    evidence: tuple[Evidence, ...] = ()
+    sightings: tuple[Sighting, ...] = ()
+
+    @property
+    def newest(self) -> Revision:
+        return self.revisions[0].revision
+
+    @property
+    def gb_type(self) -> str:
+        return self.newest.gb_type
+
+    @property
+    def local(self) -> bool:
+        """Captured here; upstream has no id for it."""
+        return self.gb_id.startswith("GBL-")
+
+    @property
+    def lifecycle(self) -> str:
+        """live, retired (no longer emitted), dropped (gone from the registry) or local."""
+        if self.local:
+            return "local"
+        if not self.registered:
+            return "dropped"
+        if self.history.releases and not self.history.live and self.history.first_release:
+            return "retired"
+        return "live"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """All of it, sorted by id."""
+
+    breaks: tuple[GraphBreak, ...]
+    categories: tuple[Category, ...]
+    releases: tuple[str, ...]
+    """torch versions, oldest first."""
+    origin: Origin
+    unregistered: tuple[CallSite, ...] = ()
+    """Live call sites of the newest release whose type has no id."""
+    environments: tuple[Environment, ...] = field(default=())
+
+    def __iter__(self) -> Iterator[GraphBreak]:
+        return iter(self.breaks)
+
+    def __len__(self) -> int:
+        return len(self.breaks)
+
+    def in_category(self, key: str) -> tuple[GraphBreak, ...]:
+        return tuple(gb for gb in self.breaks if gb.category == key)

@@ -1,0 +1,59 @@
+"""Read `registry/repros/GBNNNN.py`: what a page shows of a repro. The file is parsed, never imported."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from pathlib import Path
+
+from registry.errors import InvalidInput, Problem
+from registry.model import Repro
+
+
+def read_repros(folder: Path) -> dict[str, Repro]:
+    """Return gb_id -> Repro; every unreadable file at once as InvalidInput."""
+    repros: dict[str, Repro] = {}
+    problems: list[Problem] = []
+    for path in sorted(folder.glob("*.py")):
+        try:
+            repros[path.stem] = parse_repro(path.read_bytes(), path.stem)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 1
+            problems.append(Problem(f"registry/repros/{path.name}:{line}", str(getattr(error, "msg", error))))
+    if problems:
+        raise InvalidInput(problems)
+    return repros
+
+
+def parse_repro(raw: bytes, gb_id: str) -> Repro:
+    """Parse one file; SyntaxError or ValueError says what is wrong."""
+    if not re.fullmatch(r"GB\d{4,6}|GBL-[0-9A-F]{6}", gb_id):
+        raise ValueError("a repro is named after its id (GB0042.py); rename or delete this file")
+    source = raw.decode("utf-8")
+    module = ast.parse(source)
+    functions = [node.name for node in module.body if isinstance(node, ast.FunctionDef)]
+    lead = ast.get_docstring(module)
+    if not lead:
+        raise ValueError("needs a docstring: one or two sentences, the lead of the page")
+    if "broken" not in functions:
+        raise ValueError("needs a function `broken`")
+    constants = _constants(module)
+    return Repro(
+        gb_id=gb_id,
+        lead=" ".join(lead.split()),
+        source=source,
+        sha256=hashlib.sha256(raw).hexdigest(),
+        fixes=tuple(name for name in functions if name.startswith("fixed")),
+        isolated=tuple(name for name in functions if name.startswith("isolated")),
+        no_fix=constants.get("NO_FIX", ""),
+        reach=constants.get("REACH", "public"),
+    )
+
+
+def _constants(module: ast.Module) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node in module.body:
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            found |= {target.id: node.value.value for target in node.targets if isinstance(target, ast.Name)}
+    return found

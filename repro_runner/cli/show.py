@@ -1,0 +1,68 @@
+"""`graphbreak show GB0042`: wording, history and source of one id, from the data in the package."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import registry
+from registry.errors import InvalidInput
+from registry.merge import Knowledge, merge_registry
+from registry.model import GraphBreak
+from registry.releases import read_releases
+from registry.snapshot import read_snapshot
+from registry.taxonomy import read_taxonomy
+
+DATA = Path(registry.__file__).parent
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the id; 2 if there is no such id."""
+    parser = argparse.ArgumentParser(prog="graphbreak show", description="What the registry knows of an id.")
+    parser.add_argument("gb_id", metavar="ID", help="GB0042, in either case, or the number alone")
+    arguments = parser.parse_args(argv)
+    digits = re.fullmatch(r"(?:GB)?(\d+)", arguments.gb_id, re.IGNORECASE)
+    gb_id = f"GB{digits[1]:0>4}" if digits else arguments.gb_id.upper()
+    try:
+        known = _read_knowledge()
+    except InvalidInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    found = next((gb for gb in merge_registry(known) if gb.gb_id == gb_id), None)
+    if found is None:
+        print(f"{arguments.gb_id}: no such graph break; ids look like GB0042", file=sys.stderr)
+        return 2
+    category = next((c.title for c in known.categories if c.key == found.category), found.category)
+    print("\n".join(_lines(found, category)))
+    return 0
+
+
+def _read_knowledge() -> Knowledge:
+    snapshot = read_snapshot(DATA / "snapshot")
+    return Knowledge(
+        wordings=snapshot.wordings,
+        origin=snapshot.origin,
+        superseded=snapshot.superseded,
+        releases=read_releases(DATA / "releases"),
+        categories=read_taxonomy(DATA / "taxonomy.yml"),
+    )
+
+
+def _lines(gb: GraphBreak, category: str) -> list[str]:
+    newest, history = gb.newest, gb.history
+    lines = [f"{gb.gb_id}: {gb.gb_type}", f"kind         {category}", f"standing     {gb.lifecycle}"]
+    if history.first_release:
+        lines.append(f"registered   since torch {history.first_release}")
+    for seen in history.releases[-1:]:
+        lines += [
+            f"emitted      {site.file}:{site.line} in {site.function} (torch {seen.torch})" for site in seen.call_sites
+        ]
+    lines.append(f"context      {newest.context or '(none given)'}")
+    lines.append(f"explanation  {newest.explanation or '(none given)'}")
+    lines += [f"hint         {''.join(hint)}" for hint in gb.revisions[0].hints] or ["hint         (none given)"]
+    older = {dated.revision.gb_type for dated in gb.revisions[1:]} - {gb.gb_type}
+    lines += [f"once read    {gb_type}" for gb_type in sorted(older)]
+    return lines

@@ -1,0 +1,1 @@
+"""Registry -> pages. Rendering is pure; one function writes."""

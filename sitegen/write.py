@@ -1,0 +1,136 @@
+"""Compare with the disk, and write what changed: whole files or nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from registry.errors import WriteFailed
+
+_TEMPORARY = ".generate-site-"
+_LEFTOVER_AFTER = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One file that has to be written."""
+
+    path: Path
+    new: bytes
+    old: bytes | None
+    on_disk: Path | None = None
+    """The file under the name it has now, where that is another spelling of `path`."""
+    remove: tuple[Path, ...] = ()
+    """Other spellings, whose content `new` holds too."""
+
+
+def plan_changes(
+    folder: Path, texts: Mapping[str, str], spelled: Mapping[str, Sequence[str]] | None = None
+) -> tuple[Change, ...]:
+    """Compare {path: text} with the files under `folder`; return what differs, in order.
+
+    `spelled` gives, for a path, the spellings of it that are on disk, the one to keep first.
+    """
+    changes = []
+    for name, text in texts.items():
+        present, *others = (spelled or {}).get(name, (name,))
+        path, on_disk = folder / name, folder / present
+        old = on_disk.read_bytes() if on_disk.exists() else None
+        new = text.encode("utf-8")
+        if old != new or present != name or others:
+            change = Change(
+                path=path,
+                new=new,
+                old=old,
+                on_disk=on_disk if present != name else None,
+                remove=tuple(folder / other for other in others),
+            )
+            changes.append(change)
+    return tuple(changes)
+
+
+def write_changes(changes: Sequence[Change]) -> None:
+    """Write every change. First all content goes to temporary files, on disk for certain; then each takes its place.
+
+    A full or read-only disk is met in the first part, when no file has been touched. A process killed in the second
+    leaves every file whole, some new and some old; the next run writes the rest.
+    """
+    staged: list[tuple[Path, Change]] = []
+    try:
+        for folder in sorted({change.path.parent for change in changes}):
+            folder.mkdir(parents=True, exist_ok=True)
+            _remove_leftovers(folder)
+        with ThreadPoolExecutor(8) as pool:  # fsync waits for the disk; several at once share one journal commit
+            staged = [(_temporary(change.path), change) for change in changes]
+            list(pool.map(_stage, staged))
+        for temporary, change in staged:
+            _put_in_place(temporary, change)
+        for folder in {change.path.parent for change in changes}:
+            _sync_folder(folder)
+    except OSError as error:
+        for temporary, _ in staged:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+        raise WriteFailed(
+            f"{error.filename or 'disk'}: {error.strerror}; free space or mend permissions, then run again"
+        ) from error
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{_TEMPORARY}{os.getpid()}-{path.name}.tmp")
+
+
+def _stage(staged: tuple[Path, Change]) -> None:
+    temporary, change = staged
+    with temporary.open("wb") as file:
+        file.write(change.new)
+        file.flush()
+        os.fsync(file.fileno())
+    current = change.on_disk or change.path
+    if change.old is not None:
+        temporary.chmod(current.stat().st_mode & 0o777)
+
+
+def _put_in_place(temporary: Path, change: Change) -> None:
+    # Renaming the old spelling first keeps exactly one file at every moment, on disks that ignore case too: there,
+    # removing gb0007.md after writing GB0007.md would remove the page.
+    if change.on_disk is not None:
+        change.on_disk.replace(change.path)
+    temporary.replace(change.path)
+    for twin in change.remove:
+        twin.unlink()
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the renames themselves durable; Windows has no such call."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Temporary files of a run that was killed; young ones may belong to a run that is alive."""
+    for path in folder.glob(f"{_TEMPORARY}*.tmp"):
+        if time.time() - path.stat().st_mtime > _LEFTOVER_AFTER:
+            path.unlink()
+
+
+def diff_changes(changes: Iterable[Change], root: Path) -> Iterator[str]:
+    """A unified diff of what would be written."""
+    for change in changes:
+        name = change.path.relative_to(root).as_posix()
+        before = (change.on_disk or change.path).relative_to(root).as_posix() if change.old is not None else "/dev/null"
+        yield from difflib.unified_diff(_lines(change.old or b""), _lines(change.new), before, name)
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").splitlines(keepends=True)

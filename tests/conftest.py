@@ -1,0 +1,41 @@
+"""What every test shares: the snapshot switch, and the rule that CI skips nothing but GPU tests."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SNAPSHOTS = Path(__file__).parent / "snapshots"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--update-snapshots", action="store_true", help="write tests/snapshots/ anew instead of comparing")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> object:
+    """In CI a missing tool is a failure: a skip that is not about a GPU fails the test."""
+    report = yield
+    if report.skipped and os.environ.get("CI") == "true" and item.get_closest_marker("gpu") is None:
+        report.outcome = "failed"
+        report.longrepr = f"skipped in CI, where nothing may be: {report.longrepr}"
+    return report
+
+
+@pytest.fixture
+def matches_snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare text with tests/snapshots/<name>, or write it with --update-snapshots."""
+
+    def compare(name: str, text: str) -> None:
+        path = SNAPSHOTS / name
+        if request.config.getoption("--update-snapshots"):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text.encode("utf-8"))
+        assert path.exists(), f"no snapshot {name}; run pytest --update-snapshots and read what it wrote"
+        assert text == path.read_bytes().decode("utf-8")
+
+    return compare

@@ -1,0 +1,138 @@
+"""Taxonomy, repros, evidence and captured breaks: what is read, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
+from registry.errors import InvalidInput
+from registry.evidence import read_captured, read_evidence
+from registry.merge import merge_registry
+from registry.releases import read_releases
+from registry.repros import parse_repro, read_repros
+from registry.snapshot import read_snapshot
+from registry.taxonomy import read_taxonomy
+from tests.conftest import ROOT
+from tests.samples import knowledge, revision
+
+GOOD = "categories:\n- {key: a, title: A, why: w, way_out: o, ids: [GB0001]}\n"
+REPRO = '"""Lead\nsentence."""\nNO_FIX = "why"\nREACH = "config"\n\n\ndef broken(x): ...\n\n\ndef fixed(x): ...\n\n\ndef isolated_call(x): ...\n'
+ENVIRONMENT = {"torch": "2.13.0", "python": "3.11", "device": "cpu"}
+
+
+def taxonomy(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "taxonomy.yml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[", "not YAML"),
+        ("categories: 3", "needs a list"),
+        ("- a", "needs a list"),
+        (
+            GOOD + "- {key: b, title: B, why: w, way_out: o, ids: [GB0001]}\n",
+            "taxonomy.yml:3: GB0001 is in 'a' and in 'b'",
+        ),
+        (GOOD + "- {key: a, title: B, why: w, way_out: o}\n", "'a' is there twice"),
+        (GOOD + "- {key: b, title: B, why: '', way_out: o}\n", "needs a text `why`"),
+        (GOOD + "- {key: b, title: B, why: w, way_out: o, ids: [gb1]}\n", "'gb1' is not an id"),
+        (GOOD + "- text\n", "must be a mapping"),
+    ],
+)
+def test_a_wrong_taxonomy_is_refused_with_what_to_do(tmp_path: Path, text: str, reason: str) -> None:
+    with pytest.raises(InvalidInput, match=reason):
+        read_taxonomy(taxonomy(tmp_path, text))
+
+
+def test_all_problems_of_a_taxonomy_are_listed_at_once(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as error:
+        read_taxonomy(taxonomy(tmp_path, "categories:\n- {key: a}\n- {key: a}\n"))
+    assert len(error.value.problems) == 7
+
+
+def test_every_committed_id_has_exactly_one_category_and_there_are_12_to_18() -> None:
+    snapshot = read_snapshot(ROOT / "registry" / "snapshot")
+    categories = read_taxonomy(ROOT / "registry" / "taxonomy.yml")
+    known = knowledge(snapshot.wordings, releases=read_releases(ROOT / "registry" / "releases"), categories=categories)
+    registry = merge_registry(known)
+    assert len(registry) == 593
+    assert list(warn_uncategorised(registry)) == []
+    assert check_all(registry, known) == ()
+    assert 12 <= len(categories) <= 18
+
+
+def test_a_repro_is_parsed_and_never_run() -> None:
+    repro = parse_repro((REPRO + "raise SystemExit\n").encode(), "GB0001")
+    assert (repro.lead, repro.fixes, repro.isolated) == ("Lead sentence.", ("fixed",), ("isolated_call",))
+    assert (repro.no_fix, repro.reach) == ("why", "config")
+
+
+def test_unreadable_repros_are_listed_all_at_once(tmp_path: Path) -> None:
+    for name, text in {"GB0001.py": "def (", "GB0002.py": "x = 1", "GB0003.py": '"""L."""', "mine.py": REPRO}.items():
+        (tmp_path / name).write_text(text, "utf-8")
+    with pytest.raises(InvalidInput) as error:
+        read_repros(tmp_path)
+    assert [problem.where for problem in error.value.problems] == [
+        "registry/repros/GB0001.py:1",
+        "registry/repros/GB0002.py:1",
+        "registry/repros/GB0003.py:1",
+        "registry/repros/mine.py:1",
+    ]
+
+
+def test_evidence_is_read_per_environment(tmp_path: Path) -> None:
+    runs = {"eager": {"verdict": "verified", "message": "said"}, "inductor": {}}
+    content = {
+        "kind": "evidence",
+        "schema": 1,
+        "environment": ENVIRONMENT,
+        "records": {"GB0001": {"repro_sha256": "x", "runs": runs}},
+    }
+    (tmp_path / "torch-2.13.0-cpu.json").write_text(json.dumps(content), "utf-8")
+    (found,) = read_evidence(tmp_path)["GB0001"]
+    assert (found.environment.torch, found.verdicts, found.message) == ("2.13.0", {"eager": "verified"}, "said")
+
+
+def test_captured_breaks_are_read_with_their_count(tmp_path: Path) -> None:
+    content = {"kind": "captured", "schema": 1, "environment": ENVIRONMENT, "breaks": [{"gb_type": "t", "count": 3}]}
+    (tmp_path / "model.json").write_text(json.dumps(content), "utf-8")
+    ((wording, sighting),) = read_captured(tmp_path)
+    assert (wording.gb_type, sighting.name, sighting.count) == ("t", "model", 3)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        ({"kind": "captured", "schema": 1}, "kind is 'captured', not 'evidence'"),
+        ({"kind": "evidence", "schema": 2}, "schema 2 is newer than 1"),
+        ({"kind": "evidence", "schema": 1}, "no evidence in this file"),
+        ([], "no evidence in this file"),
+    ],
+)
+def test_evidence_of_another_kind_or_a_newer_schema_is_refused(tmp_path: Path, content: object, reason: str) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(content), "utf-8")
+    with pytest.raises(InvalidInput, match=reason):
+        read_evidence(tmp_path)
+
+
+def test_data_for_ids_that_nobody_knows_is_reported() -> None:
+    repro = parse_repro(REPRO.encode(), "GB0999")
+    known = knowledge({"GB0002": [revision("t")]}, repros={"GB0999": repro}, evidence={"GB0998": ()})
+    registry = merge_registry(known)
+    assert [str(problem) for problem in check_all(registry, known)] == [
+        "registry/repros/GB0999.py:1: no such graph break; rename or delete this file",
+        "registry/evidence:1: GB0998: no such graph break; delete its records",
+        "registry/taxonomy.yml:1: GB0001: no such graph break; remove it",
+    ]
+    assert [problem.where for problem in check_pages_have_an_id(registry, ["GB0002", "GB0997"])] == [
+        "docs/gb/GB0997.md:1"
+    ]
+    assert [problem.message for problem in warn_uncategorised(registry)] == [
+        "GB0002 (t) has no category; add it to one"
+    ]

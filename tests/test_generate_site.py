@@ -1,0 +1,414 @@
+"""The front door: its modes, what it prints, what it writes and what it leaves alone."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import sitegen.render
+from registry.snapshot import read_snapshot
+from tests.checkout import (
+    Registered,
+    files,
+    generate_here,
+    identities,
+    in_block,
+    make_bare_checkout,
+    make_checkout,
+    make_wordings,
+    page_of,
+    registry_json,
+    reworded,
+    run_generate,
+    unchanged,
+    upstream_sending,
+    without,
+    write_note,
+)
+
+WORDINGS = make_wordings()
+SUMMARY = re.compile(
+    r"(?P<ids>\d+) ids: (?P<new>\d+) new, (?P<reworded>\d+) reworded, (?P<retired>\d+) retired upstream since the "
+    r"snapshot; (?P<notes>\d+) notes kept; (?P<files>\d+) files (would be )?written; \d+\.\d\d s"
+)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    return make_checkout(tmp_path / "checkout")
+
+
+def summary(stdout: str) -> dict[str, int]:
+    found = SUMMARY.fullmatch(stdout.splitlines()[-1])
+    assert found, stdout
+    return {name: int(number) for name, number in found.groupdict().items() if number.isdigit()}
+
+
+def upstream_file(tmp_path: Path, wordings: Registered) -> str:
+    path = tmp_path / "registry.json"
+    path.write_bytes(registry_json(wordings))
+    return str(path)
+
+
+def forbid_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+    def render_site(*_: object) -> dict[str, str]:
+        raise AssertionError("rendered, though nothing changed")
+
+    monkeypatch.setattr(sitegen.render, "render_site", render_site)
+
+
+# Writing
+
+
+def test_a_first_run_writes_every_page_and_ends_with_a_summary(tmp_path: Path) -> None:
+    checkout = make_bare_checkout(tmp_path / "checkout", WORDINGS)
+    done = run_generate(checkout, "--source", "snapshot")
+    assert (done.code, done.stderr) == (0, "")
+    assert summary(done.stdout) == {"ids": 12, "new": 0, "reworded": 0, "retired": 0, "notes": 0, "files": 14}
+    written = {f"gb/{gb_id}.md" for gb_id in WORDINGS} | {"index.md", "dashboard.md"}
+    assert written <= files(checkout / "docs").keys()
+
+
+def test_the_checkout_is_found_from_a_folder_inside_it(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(checkout / "docs" / "gb")
+    assert generate_here(Path(), "--check").code == 2  # --root is taken at its word
+    import generate_site
+
+    assert generate_site.main(["--check"]) == 0
+
+
+def test_a_folder_that_is_no_checkout_is_refused_in_one_line(tmp_path: Path) -> None:
+    done = run_generate(tmp_path)
+    assert done.code == 2
+    assert done.stderr.splitlines() == [
+        f"{tmp_path}: not a checkout of the graph break registry; cd to one, or name it with --root",
+        "1 problem",
+    ]
+
+
+def test_a_run_with_nothing_to_do_writes_no_file_and_renders_nothing(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with unchanged(checkout):
+        done = run_generate(checkout, "--source", "snapshot")
+        assert done.code == 0
+        assert re.fullmatch(r"12 ids upstream; nothing changed, nothing rendered; \d+\.\d\d s\n", done.stdout)
+        forbid_rendering(monkeypatch)
+        assert generate_here(checkout, "--source", "snapshot").code == 0
+
+
+def test_a_second_pull_of_the_same_upstream_renders_nothing(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with upstream_sending(registry_json(reworded(WORDINGS))) as server:
+        assert generate_here(checkout, upstream=server.url).code == 0
+        forbid_rendering(monkeypatch)
+        with unchanged(checkout):
+            done = generate_here(checkout, upstream=server.url)
+    assert (done.code, done.stderr) == (0, "")
+    assert "nothing changed, nothing rendered" in done.stdout
+    assert "If-None-Match" in server.seen[-1].headers
+
+
+def test_without_the_stamp_everything_is_rendered_and_still_nothing_written(checkout: Path) -> None:
+    (checkout / ".cache" / "generate-site.json").unlink()
+    before = identities(checkout / "docs"), identities(checkout / "registry")
+    done = generate_here(checkout, "--source", "snapshot")
+    assert summary(done.stdout)["files"] == 0
+    assert (identities(checkout / "docs"), identities(checkout / "registry")) == before
+
+
+def append(name: str, text: bytes) -> Callable[[Path], None]:
+    def change(checkout: Path) -> None:
+        with (checkout / name).open("ab") as file:
+            file.write(text)
+
+    return change
+
+
+def remove(name: str) -> Callable[[Path], None]:
+    return lambda checkout: (checkout / name).unlink()
+
+
+def recategorise(checkout: Path) -> None:
+    path = checkout / "registry" / "taxonomy.yml"
+    path.write_bytes(path.read_bytes().replace(b"The first kind", b"The very first kind"))
+
+
+CHANGES = {
+    "a template": append("templates/graph_break.md.j2", b"\nnew last line\n"),
+    "the taxonomy": recategorise,
+    "a release": remove("registry/releases/2.14.0.json"),
+    "a page that is gone": remove("docs/gb/GB0003.md"),
+    "the home page": append("docs/index.md", b"more\n"),
+    "a note": lambda checkout: write_note(page_of(checkout, "GB0003"), b"note"),  # counted on the dashboard
+}
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_after_any_change_the_stamp_saves_no_work_and_hides_nothing(checkout: Path, what: str) -> None:
+    CHANGES[what](checkout)
+    done = generate_here(checkout, "--source", "snapshot")
+    assert done.code == 0
+    assert summary(done.stdout)["files"] > 0
+    assert generate_here(checkout, "--check").code == 0
+    assert "nothing rendered" in generate_here(checkout, "--source", "snapshot").stdout
+
+
+# --check
+
+
+def test_a_clean_check_exits_0_and_says_so(checkout: Path) -> None:
+    with unchanged(checkout):
+        done = run_generate(checkout, "--check")
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.startswith("docs/ is up to date with release:2.15.0; ")
+
+
+@pytest.mark.parametrize("what", CHANGES)
+def test_a_stale_check_exits_1_writes_nothing_and_names_the_command_that_mends_it(checkout: Path, what: str) -> None:
+    CHANGES[what](checkout)
+    with unchanged(checkout):
+        done = generate_here(checkout, "--check")
+    assert done.code == 1
+    *stale, last = done.stdout.splitlines()
+    assert stale
+    assert all(re.fullmatch(r"stale: docs/[\w./]+", line) for line in stale)
+    command = re.fullmatch(rf"{len(stale)} files are stale; run `python generate_site.py (.*)` and commit .*", last)
+    assert command, last
+    assert generate_here(checkout, *shlex.split(command[1])).code == 0
+    assert generate_here(checkout, "--check").code == 0
+
+
+def test_a_check_asks_no_network(checkout: Path) -> None:
+    with upstream_sending(registry_json(reworded(WORDINGS))) as server:
+        assert run_generate(checkout, "--check", upstream=server.url).code == 0
+        assert server.seen == []
+
+
+def test_a_check_against_upstream_is_stale_when_upstream_moved_and_writes_nothing(checkout: Path) -> None:
+    with upstream_sending(registry_json(reworded(WORDINGS, "GB0004"))) as server, unchanged(checkout):
+        done = generate_here(checkout, "--check", "--source", "upstream", upstream=server.url)
+    assert done.code == 1
+    assert "stale: docs/gb/GB0004.md" in done.stdout
+    assert "stale: registry/snapshot/graph_break_registry.json" in done.stdout
+    assert "run `python generate_site.py` and commit" in done.stdout
+
+
+def test_a_check_fails_on_a_malformed_page_too(checkout: Path) -> None:
+    page = page_of(checkout, "GB0003")
+    page.write_bytes(page.read_bytes().replace(b"INFORMATION END", b"INFORMATION FIN"))
+    with unchanged(checkout):
+        done = generate_here(checkout, "--check")
+    assert done.code == 1
+    assert "docs/gb/GB0003.md:" in done.stderr
+
+
+# --diff
+
+
+def test_a_diff_shows_the_hunk_and_writes_nothing(checkout: Path) -> None:
+    with upstream_sending(registry_json(reworded(WORDINGS, "GB0004"))) as server, unchanged(checkout):
+        done = run_generate(checkout, "--diff", upstream=server.url)
+    assert (done.code, done.stderr) == (0, "")
+    hunk = done.stdout[done.stdout.index("+++ docs/gb/GB0004.md") :]
+    assert '-<p class="verbatim">Dynamo does not know what to do with &#42;4&#42;.</p>\n' in hunk
+    assert '+<p class="verbatim">Dynamo does not know what to do with &#42;4&#42;. reworded</p>\n' in hunk
+    assert "+++ docs/gb/GB0005.md" not in done.stdout
+    assert summary(done.stdout)["reworded"] == 1
+    assert " files would be written; " in done.stdout
+
+
+def test_a_diff_with_nothing_to_show_is_the_summary_alone(checkout: Path) -> None:
+    with unchanged(checkout):
+        done = generate_here(checkout, "--diff", "--source", "snapshot")
+    assert summary(done.stdout)["files"] == 0
+    assert len(done.stdout.splitlines()) == 1
+
+
+# --html, --overwrite
+
+
+def test_html_is_built_after_the_pages_are_written(tmp_path: Path) -> None:
+    checkout = make_bare_checkout(tmp_path / "checkout", WORDINGS)
+    done = run_generate(checkout, "--source", "snapshot", "--html", str(tmp_path / "_site"))
+    assert (done.code, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == f"HTML: open {tmp_path / '_site' / 'index.html'}"
+    assert b"Made-up break 7" in (tmp_path / "_site" / "gb" / "gb0007.html").read_bytes().replace(b"&#45;", b"-")
+    assert b'href="gb/gb0012.html"' in (tmp_path / "_site" / "index.html").read_bytes()
+
+
+def test_html_is_built_though_a_page_has_a_problem(checkout: Path, tmp_path: Path) -> None:
+    append("docs/gb/GB0003.md", b"foreign\n")(checkout)
+    done = generate_here(checkout, "--source", "snapshot", "--html", str(tmp_path / "_site"))
+    assert done.code == 1
+    assert (tmp_path / "_site" / "gb" / "gb0003.html").exists()
+
+
+def test_html_into_a_folder_with_other_files_is_refused_and_leaves_them(checkout: Path, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.txt").write_text("mine")
+    done = generate_here(checkout, "--source", "snapshot", "--html", str(tmp_path / "home"))
+    assert done.code == 2
+    assert files(tmp_path / "home") == {"thesis.txt": b"mine"}
+
+
+@pytest.mark.parametrize("gb_id", ["GB0003", "gb0003"])
+def test_overwrite_drops_text_outside_the_note_and_keeps_the_note(checkout: Path, gb_id: str) -> None:
+    page = page_of(checkout, "GB0003")
+    write_note(page, b"my note\r\n")
+    assert generate_here(checkout, "--source", "snapshot").code == 0
+    clean = page.read_bytes()
+    append("docs/gb/GB0003.md", b"foreign\n")(checkout)
+    append("docs/gb/GB0004.md", b"foreign too\n")(checkout)
+    assert generate_here(checkout, "--source", "snapshot").code == 1
+    done = generate_here(checkout, "--source", "snapshot", "--overwrite", gb_id)
+    assert done.code == 1, "GB0004 was not named"
+    assert "docs/gb/GB0003.md" not in done.stderr
+    assert page.read_bytes() == clean
+    assert page_of(checkout, "GB0004").read_bytes().endswith(b"foreign too\n")
+
+
+# Sources
+
+
+def test_a_file_is_shown_but_does_not_touch_the_snapshot(checkout: Path, tmp_path: Path) -> None:
+    source = upstream_file(tmp_path, reworded(WORDINGS, "GB0004"))
+    before = identities(checkout / "registry")
+    done = run_generate(checkout, "--source", source)
+    assert (done.code, done.stderr) == (0, "")
+    assert summary(done.stdout)["reworded"] == 1
+    assert b"&#42;4&#42;. reworded" in page_of(checkout, "GB0004").read_bytes()
+    assert identities(checkout / "registry") == before
+    assert generate_here(checkout, "--check").code == 1, "docs/ no longer shows the snapshot"
+
+
+def test_a_url_is_shown_but_does_not_touch_the_snapshot(checkout: Path) -> None:
+    before = identities(checkout / "registry")
+    with upstream_sending(registry_json(reworded(WORDINGS, "GB0004"))) as server:
+        assert generate_here(checkout, "--source", server.url).code == 0
+    assert b"&#42;4&#42;. reworded" in page_of(checkout, "GB0004").read_bytes()
+    assert identities(checkout / "registry") == before
+
+
+def test_upstream_updates_the_snapshot_and_keeps_the_wordings_that_went(checkout: Path) -> None:
+    raw = registry_json(reworded(WORDINGS, "GB0004"))
+    with upstream_sending(raw, **{"Last-Modified": "Mon, 02 Feb 2026 00:00:00 GMT"}) as server:
+        done = run_generate(checkout, upstream=server.url)
+    assert (done.code, done.stderr) == (0, "")
+    snapshot = read_snapshot(checkout / "registry" / "snapshot")
+    assert snapshot.raw == raw
+    assert snapshot.origin.source == f"{server.url}/".rstrip("/")
+    assert snapshot.origin.etag
+    assert snapshot.origin.last_modified == "Mon, 02 Feb 2026 00:00:00 GMT"
+    assert snapshot.superseded == {"GB0004": WORDINGS["GB0004"]}
+    assert generate_here(checkout, "--check").code == 0
+
+
+def test_a_wording_that_only_main_ever_had_stays_on_the_page(checkout: Path) -> None:
+    for mark in ("second wording", "third wording"):
+        with upstream_sending(registry_json(reworded(WORDINGS, "GB0004", mark=mark))) as server:
+            assert generate_here(checkout, upstream=server.url).code == 0
+    page = page_of(checkout, "GB0004").read_bytes()
+    assert b"second wording" in page
+    assert b"third wording" in page
+    assert generate_here(checkout, "--check").code == 0
+
+
+@pytest.mark.parametrize("gb_id", ["GB0004", "GB0012"])
+def test_an_id_that_upstream_drops_keeps_its_page_and_note_and_is_marked(checkout: Path, gb_id: str) -> None:
+    """GB0012 is in no release: only the snapshot knew it."""
+    write_note(page_of(checkout, gb_id), b"what I know of it")
+    with upstream_sending(registry_json(without(WORDINGS, gb_id))) as server:
+        done = generate_here(checkout, upstream=server.url)
+    assert (done.code, done.stderr) == (0, "")
+    assert summary(done.stdout) == {"ids": 12, "new": 0, "reworded": 0, "retired": 1, "notes": 1, "files": 5}
+    page = page_of(checkout, gb_id).read_bytes()
+    assert b"Dropped: upstream's registry no longer has this id." in page
+    assert in_block(b"what I know of it") in page
+    assert f">{gb_id}</a>".encode() in (checkout / "docs" / "index.md").read_bytes()
+    assert generate_here(checkout, "--check").code == 0
+
+
+def test_an_id_that_came_and_went_between_two_releases_keeps_its_page_for_ever(checkout: Path) -> None:
+    newcomer = replace(WORDINGS["GB0001"][0], gb_type="Here today, gone tomorrow")
+    for wordings in ({**WORDINGS, "GB0099": (newcomer,)}, WORDINGS, reworded(WORDINGS)):
+        with upstream_sending(registry_json(wordings)) as server:
+            assert generate_here(checkout, upstream=server.url).code == 0
+    page = page_of(checkout, "GB0099").read_bytes()
+    assert b"Here today, gone tomorrow" in page
+    assert b"Not in any release yet. Dropped:" in page
+    assert generate_here(checkout, "--check").code == 0
+
+
+def test_a_new_id_becomes_a_page_that_is_not_yet_categorised_with_a_warning(checkout: Path) -> None:
+    newcomer = replace(WORDINGS["GB0001"][0], gb_type="Brand new")
+    with upstream_sending(registry_json({**WORDINGS, "GB0099": (newcomer,)})) as server:
+        done = run_generate(checkout, upstream=server.url)
+    assert done.code == 0
+    assert done.stderr.splitlines() == [
+        "warning: registry/taxonomy.yml:1: GB0099 (Brand new) has no category; add it to one"
+    ]
+    assert summary(done.stdout)["new"] == 1
+    assert b"GB0099: Brand new" in page_of(checkout, "GB0099").read_bytes()
+    assert b"Not yet categorised" in (checkout / "docs" / "dashboard.md").read_bytes()
+    assert generate_here(checkout, "--check").code == 0
+
+
+def test_the_page_of_a_new_id_says_that_it_is_not_yet_categorised(checkout: Path) -> None:
+    newcomer = replace(WORDINGS["GB0001"][0], gb_type="Brand new")
+    with upstream_sending(registry_json({**WORDINGS, "GB0099": (newcomer,)})) as server:
+        assert generate_here(checkout, upstream=server.url).code == 0
+    assert b"Not yet categorised" in page_of(checkout, "GB0099").read_bytes()
+
+
+def test_a_shrink_is_taken_when_somebody_accepts_it(checkout: Path) -> None:
+    with upstream_sending(registry_json(without(WORDINGS, "GB0001", "GB0002"))) as server:
+        with unchanged(checkout):
+            assert generate_here(checkout, upstream=server.url).code == 2
+        done = generate_here(checkout, "--accept-shrink", upstream=server.url)
+    assert done.code == 0
+    assert summary(done.stdout)["retired"] == 2
+    assert b"Dropped:" in page_of(checkout, "GB0001").read_bytes()
+    assert generate_here(checkout, "--check").code == 0
+
+
+def test_require_fresh_exits_3_before_anything_is_written(checkout: Path) -> None:
+    page_of(checkout, "GB0003").unlink()
+    with unchanged(checkout):
+        done = generate_here(checkout, "--require-fresh")
+    assert (done.code, done.stdout) == (3, "")
+    assert "connection refused" in done.stderr
+
+
+def test_without_a_network_docs_are_mended_from_the_snapshot(checkout: Path) -> None:
+    page = page_of(checkout, "GB0003")
+    before = page.read_bytes()
+    page.unlink()
+    done = generate_here(checkout)
+    assert done.code == 0
+    assert page.read_bytes() == before
+    assert "WARNING: using the snapshot: release:2.15.0 of 2026-01-02" in done.stderr
+
+
+@pytest.mark.parametrize("source", ["nowhere.json", "http://127.0.0.1:9/", "release:nonsense"])
+def test_a_source_that_cannot_be_read_is_exit_3_and_one_line(checkout: Path, source: str) -> None:
+    with unchanged(checkout):
+        done = generate_here(checkout, "--source", source)
+    assert (done.code, done.stdout) == (3, "")
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("error: ")
+
+
+def test_an_unknown_key_upstream_is_a_warning(checkout: Path) -> None:
+    document = json.loads(registry_json(WORDINGS))
+    for revisions in document.values():
+        revisions[0]["Severity"] = "high"
+    with upstream_sending(json.dumps(document).encode()) as server:
+        done = generate_here(checkout, upstream=server.url)
+    assert done.code == 0
+    assert 'unknown key "Severity" ignored (12 revisions' in done.stderr

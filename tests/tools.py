@@ -1,0 +1,58 @@
+"""Programs that tests need from outside Python: Jekyll, Chromium."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+
+def require_tool(name: str) -> str:
+    """Return the path of a program; without it the test is skipped by name, and in CI it fails."""
+    path = shutil.which(name)
+    if path is not None:
+        return path
+    message = f"{name} is not installed; on Debian and Ubuntu: apt-get install {name}"
+    if os.environ.get("CI"):
+        pytest.fail(message, pytrace=False)
+    pytest.skip(message)
+
+
+def build_with_jekyll(docs: Path, destination: Path) -> None:
+    """Build `docs` as the published site is built; fail the test with Jekyll's own words."""
+    jekyll = require_tool("jekyll")
+    command = [
+        jekyll,
+        "build",
+        "--quiet",
+        "--disable-disk-cache",
+        "--source",
+        str(docs),
+        "--destination",
+        str(destination),
+    ]
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "JEKYLL_ENV": "production"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
+    if done.returncode:
+        pytest.fail(f"jekyll build failed:\n{done.stdout}{done.stderr}", pytrace=False)
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """The installed Chromium, without a window; Playwright's own download is not used."""
+    executable = require_tool("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=executable,
+            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],  # tests may run as root, in a container
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()

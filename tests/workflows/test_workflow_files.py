@@ -1,0 +1,163 @@
+"""The workflow files are valid, pinned, bounded in time and rights, and put no outside text into a shell line."""
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+GITHUB = Path(__file__).parents[2] / ".github"
+WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
+SCRIPTS = sorted((GITHUB / "scripts").glob("*.sh"))
+
+PERMISSIONS = {
+    "refresh.yml": {
+        "refresh": {"contents": "write"},
+        "pages": {"contents": "read", "pages": "write", "id-token": "write"},
+    },
+    "pages.yml": {
+        "build": {"contents": "read", "pages": "read"},
+        "deploy": {"pages": "write", "id-token": "write"},
+    },
+    "test.yml": {
+        "quick": {"contents": "read"},
+        "full": {"contents": "read"},
+    },
+}
+
+each_workflow = pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+
+
+def read_workflow(path: Path) -> dict[str, Any]:
+    """Return the parsed file; `on`, which YAML 1.1 reads as true, under its own name."""
+    workflow: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    workflow["on"] = workflow.pop(True)
+    return workflow
+
+
+def steps(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, job in read_workflow(path)["jobs"].items():
+        for number, step in enumerate(job.get("steps", []), 1):
+            yield f"{path.name}: {name}, step {number}", step
+
+
+def test_the_three_workflows_are_there() -> None:
+    assert {path.name for path in WORKFLOWS} == set(PERMISSIONS)
+
+
+@pytest.mark.parametrize(
+    ("schema", "path"),
+    [("github-workflows", path) for path in WORKFLOWS] + [("dependabot", GITHUB / "dependabot.yml")],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_the_file_fits_githubs_schema(schema: str, path: Path) -> None:
+    command = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", f"vendor.{schema}", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_action_is_pinned_to_one_commit_with_its_version_beside_it() -> None:
+    pins: dict[str, set[str]] = {}
+    for path in WORKFLOWS:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if not (uses := re.match(r"\s*(?:- )?uses:\s*(.+)", line)) or uses[1].startswith("./.github/"):
+                continue
+            pinned = re.fullmatch(r"([\w.-]+/[\w./-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)", uses[1])
+            assert pinned, f"{path.name}:{number}: write `owner/action@<40 hex digits> # vX.Y.Z`, not `{uses[1]}`"
+            pins.setdefault(pinned[1], set()).add(pinned[2])
+    assert len(pins) == 6
+    assert [action for action, versions in pins.items() if len(versions) > 1] == []
+
+
+@each_workflow
+def test_every_job_ends_by_itself(path: Path) -> None:
+    # A job that calls another workflow may not have a limit of its own; the jobs it calls do.
+    jobs = read_workflow(path)["jobs"]
+    assert [
+        name for name, job in jobs.items() if "uses" not in job and not 0 < job.get("timeout-minutes", 0) <= 60
+    ] == []
+
+
+@each_workflow
+def test_each_job_has_exactly_the_rights_it_needs(path: Path) -> None:
+    workflow = read_workflow(path)
+    assert workflow["permissions"] == {}
+    assert {name: job["permissions"] for name, job in workflow["jobs"].items()} == PERMISSIONS[path.name]
+
+
+def test_only_the_job_that_pushes_keeps_its_credentials() -> None:
+    keeps = {
+        where: step["with"]["persist-credentials"]
+        for path in WORKFLOWS
+        for where, step in steps(path)
+        if step.get("uses", "").startswith("actions/checkout@")
+    }
+    assert len(keeps) == 4
+    assert [where for where, kept in keeps.items() if kept] == ["refresh.yml: refresh, step 1"]
+
+
+@each_workflow
+def test_no_expression_is_pasted_into_a_shell_line(path: Path) -> None:
+    # Any `${{ }}` and not only github.event: values go through env, where the shell does not read them as code.
+    assert [where for where, step in steps(path) if "${{" in step.get("run", "")] == []
+
+
+@each_workflow
+def test_run_blocks_are_bash(path: Path) -> None:
+    for where, step in steps(path):
+        if "run" in step:
+            done = subprocess.run(["bash", "-n"], input=step["run"], capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{where}: {done.stderr}"
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
+def test_scripts_are_strict_executable_bash(script: Path) -> None:
+    assert script.stat().st_mode & 0o111
+    assert "\nset -euo pipefail\n" in script.read_text(encoding="utf-8")
+    subprocess.run(["bash", "-n", str(script)], check=True)
+
+
+def test_nothing_that_pushes_or_deploys_is_cut_off() -> None:
+    refresh = read_workflow(GITHUB / "workflows/refresh.yml")["jobs"]["refresh"]["concurrency"]
+    pages = read_workflow(GITHUB / "workflows/pages.yml")["concurrency"]
+    assert refresh["cancel-in-progress"] is False
+    assert pages["cancel-in-progress"] is False
+    # A run that holds the group which the workflow it calls waits for would be a deadlock.
+    assert not refresh["group"].startswith(pages["group"])
+    # A waiting run is displaced by the next of its group, so a group holds one kind of start only.
+    assert "github.event_name" in refresh["group"]
+    assert "github.event.schedule" in refresh["group"]
+
+
+def test_a_pull_requests_older_run_is_replaced() -> None:
+    assert read_workflow(GITHUB / "workflows/test.yml")["concurrency"]["cancel-in-progress"] is True
+
+
+def test_refresh_runs_every_five_minutes_daily_and_after_an_edited_note() -> None:
+    workflow = read_workflow(GITHUB / "workflows/refresh.yml")
+    often, daily = (entry["cron"] for entry in workflow["on"]["schedule"])
+    assert re.fullmatch(r"(\*|\d-5\d)/5 \* \* \* \*", often)
+    assert re.fullmatch(r"\d+ \d+ \* \* \*", daily)
+    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["docs/gb/**"]}
+    assert "workflow_dispatch" in workflow["on"]
+    # The expression repeats the daily line: GitHub gives the run no other sign of which line started it.
+    [step] = (step for _, step in steps(GITHUB / "workflows/refresh.yml") if step.get("id") == "refresh")
+    assert f"github.event.schedule == '{daily}'" in step["env"]["FULL"]
+
+
+def test_what_refresh_pushed_is_published_even_when_its_job_failed() -> None:
+    pages = read_workflow(GITHUB / "workflows/refresh.yml")["jobs"]["pages"]
+    assert pages["uses"] == "./.github/workflows/pages.yml"
+    assert "!cancelled()" in pages["if"]
+    assert "needs.refresh.outputs.changed == 'true'" in pages["if"]
+    assert "workflow_call" in read_workflow(GITHUB / "workflows/pages.yml")["on"]
+
+
+@pytest.mark.parametrize("name", ["refresh.yml", "pages.yml"])
+def test_the_tip_is_checked_out_not_the_commit_that_started_the_run(name: str) -> None:
+    checkouts = [step for _, step in steps(GITHUB / "workflows" / name) if "actions/checkout@" in step.get("uses", "")]
+    assert [step["with"]["ref"] for step in checkouts] == ["${{ github.ref_name }}"]
