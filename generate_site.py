@@ -7,7 +7,7 @@ import argparse
 import sys
 import time
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -302,13 +302,13 @@ def _serve(arguments: argparse.Namespace, root: Path) -> int:
     return OK
 
 
-def _report(problems: Sequence[Problem] | object, prefix: str = "") -> None:
-    """Print problems, one line each, then their number."""
-    count = 0
-    for count, problem in enumerate(problems, 1):  # type: ignore[call-overload]
-        _say(f"{prefix}{problem}")
-    if count and not prefix:
-        _say(f"{count} problem{'s' if count > 1 else ''}")
+def _report(problems: Iterable[Problem], prefix: str = "") -> None:
+    """Print problems, one line each, then their number; with a prefix they are only warnings, and not counted."""
+    lines = [f"{prefix}{problem}" for problem in problems]
+    if lines and not prefix:
+        lines.append(f"{len(lines)} problem{'s' if len(lines) > 1 else ''}")
+    for line in lines:
+        _say(line)
 
 
 def _say(line: str) -> None:

@@ -14,12 +14,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from registry.model import Origin, Revision  # noqa: E402
+from registry.model import Origin, Revision, Wordings  # noqa: E402
 from registry.snapshot import Snapshot, plan_snapshot, sha256  # noqa: E402
 from registry.upstream import dump_registry  # noqa: E402
 
@@ -94,21 +95,19 @@ def made_up(number: int) -> Revision:
     return Revision(
         gb_type=f"Unsupported `__made_up_{number}__` call",
         context=f"call_method {{self}} made_up_{number} {{args}} {{kwargs}}",
-        explanation="Dynamo does not know how to trace this, because it was made up to measure how long a page takes. " * 2,
+        explanation="Dynamo can't trace this, because it was made up to measure how long a page takes. " * 2,
         hints=("Avoid it in code that is compiled.", "Set `torch._dynamo.config.made_up = True`."),
     )
 
 
-def release(wordings: dict[str, tuple[Revision, ...]]) -> dict[str, object]:
+def release(wordings: Wordings) -> dict[str, object]:
     sites = [
         {"gb_id": gb_id, "gb_type": found[0].gb_type, "file": "torch/_dynamo/x.py", "line": 1, "function": "f"}
         for gb_id, found in wordings.items()
     ]
-    registered = {
-        gb_id: [{"gb_type": r.gb_type, "context": r.context, "explanation": r.explanation, "hints": r.hints} for r in found]
-        for gb_id, found in wordings.items()
-    }
-    return {"kind": "release", "schema": 1, "torch": "2.15.0", "wheel": "w", "registry": registered, "call_sites": sites}
+    registered = {gb_id: [asdict(revision) for revision in found] for gb_id, found in wordings.items()}
+    head = {"kind": "release", "schema": 1, "torch": "2.15.0", "wheel": "w"}
+    return {**head, "registry": registered, "call_sites": sites}
 
 
 def write(path: Path, text: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from registry.hints import rejoin_hints
 from registry.model import CallSite, DatedRevision, History, InRelease, Release, Revision
@@ -12,7 +13,7 @@ def merge_history(gb_id: str, releases: Sequence[IndexedRelease]) -> History:
     """Follow one id through all releases, oldest first."""
     reworded: list[str] = []
     meaning_changed: list[str] = []
-    for before, after in zip(releases, releases[1:], strict=False):
+    for before, after in pairwise(releases):
         old, new = before.newest.get(gb_id), after.newest.get(gb_id)
         if old is None or new is None or old == new:
             continue

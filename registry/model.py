@@ -43,7 +43,7 @@ class CallSite:
     line: int
     function: str
     joined_hints: tuple[str, ...] = ()
-    """Hints that are one literal here but several fragments in the registry (its extractor splits adjacent literals)."""
+    """Hints that are one literal here but several fragments in the registry, whose extractor splits them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

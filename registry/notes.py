@@ -23,7 +23,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from registry.model import Note
 
@@ -35,8 +35,8 @@ EMPTY_NOTE = "\n"
 _START = re.compile(r"<!--\s*ADDITIONAL INFORMATION START\b[^>]*-->[ \t]*")
 _END = re.compile(r"<!--\s*ADDITIONAL INFORMATION END\s*-->[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_CANDIDATE = re.compile(r"(?:(?<=[\r\n])|\A)(?:<!--| {0,3}(?:```|~~~))[^\r\n]*")
-"""The start of a line that may be a marker or a fence; every other line is skipped at the speed of `re`."""
+_CANDIDATE = re.compile(r"(?:<!--|```|~~~)[^\r\n]*")
+"""What may be a marker or a fence, to the end of its line; every other line is skipped at the speed of `re`."""
 _LINE_BREAK = re.compile(r"\r\n|\n|\r")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(.*?\n)??---[ \t]*(?:\n|\Z)", re.DOTALL)
 _OWN_LINES = re.compile(r"^(?:note_for|digest):.*\n", re.MULTILINE)
@@ -51,6 +51,12 @@ class MalformedPage(Exception):
         self.message = message
 
 
+class _Line(NamedTuple):
+    start: int
+    end: int
+    text: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPage:
     """A page in three parts; head + note + tail is the page."""
@@ -58,8 +64,11 @@ class SplitPage:
     head: str
     note: str
     tail: str
-    note_line: int
-    """The line number of the note's first line."""
+
+    @property
+    def note_line(self) -> int:
+        """The line number of the note's first line."""
+        return len(_LINE_BREAK.findall(self.head)) + 1
 
 
 def split_page(text: str) -> SplitPage:
@@ -67,22 +76,17 @@ def split_page(text: str) -> SplitPage:
     markers = list(_markers(text))
     starts = [line for line, pattern in markers if pattern is _START]
     ends = [line for line, pattern in markers if pattern is _END]
-    if len(starts) != 1 or len(ends) != 1 or ends[0].start() < starts[0].start():
+    if len(starts) != 1 or len(ends) != 1 or ends[0].start < starts[0].start:
         _refuse([_line_number(text, line) for line in starts], [_line_number(text, line) for line in ends])
-    after_start = _LINE_BREAK.match(text, starts[0].end())
-    begin = after_start.end() if after_start else starts[0].end()
-    between = text[begin : ends[0].start()]
+    after_start = _LINE_BREAK.match(text, starts[0].end)
+    begin = after_start.end() if after_start else starts[0].end
+    between = text[begin : ends[0].start]
     note = between.removesuffix("\n")
-    return SplitPage(
-        head=text[:begin],
-        note=note,
-        tail=text[begin + len(note) :],
-        note_line=_line_number(text, starts[0]) + 1,
-    )
+    return SplitPage(head=text[:begin], note=note, tail=text[begin + len(note) :])
 
 
-def _line_number(text: str, line: re.Match[str]) -> int:
-    return len(_LINE_BREAK.findall(text, 0, line.start())) + 1
+def _line_number(text: str, line: _Line) -> int:
+    return len(_LINE_BREAK.findall(text, 0, line.start)) + 1
 
 
 def _refuse(starts: list[int], ends: list[int]) -> NoReturn:
@@ -104,24 +108,33 @@ def is_marker(line: str) -> bool:
     return bool(_START.fullmatch(line) or _END.fullmatch(line))
 
 
-def _markers(text: str) -> Iterator[tuple[re.Match[str], re.Pattern[str]]]:
+def _candidates(text: str) -> Iterator[_Line]:
+    for found in _CANDIDATE.finditer(text):
+        start = found.start()
+        while start > 0 and text[start - 1] == " ":
+            start -= 1
+        if start == 0 or text[start - 1] in "\r\n":
+            yield _Line(start, found.end(), text[start : found.end()])
+
+
+def _markers(text: str) -> Iterator[tuple[_Line, re.Pattern[str]]]:
     """Yield every marker that is a line by itself and not inside a code fence, with its kind."""
-    lines = list(_CANDIDATE.finditer(text))
+    lines = list(_candidates(text))
     unclosed: dict[str, int] = {}
     number = 0
     while number < len(lines):
         line = lines[number]
         number += 1
-        if fence := _FENCE.fullmatch(line.group()):
+        if fence := _FENCE.fullmatch(line.text):
             # An opening fence that nothing closes is text to Jekyll, and so it is here.
             number = _after_fence(lines, number, fence, unclosed)
             continue
         for marker in (_START, _END):
-            if marker.fullmatch(line.group()):
+            if marker.fullmatch(line.text):
                 yield line, marker
 
 
-def _after_fence(lines: list[re.Match[str]], number: int, opening: re.Match[str], unclosed: dict[str, int]) -> int:
+def _after_fence(lines: list[_Line], number: int, opening: re.Match[str], unclosed: dict[str, int]) -> int:
     """Return the line after the closing fence, or `number` where there is none.
 
     `unclosed` remembers the shortest fence of each kind known to stay open, so that a long note is read once.
@@ -132,7 +145,7 @@ def _after_fence(lines: list[re.Match[str]], number: int, opening: re.Match[str]
         return number
     closing = re.compile(rf" {{0,3}}{re.escape(kind)}{{{length},}}[ \t]*")
     for after in range(number, len(lines)):
-        if closing.fullmatch(lines[after].group()):
+        if closing.fullmatch(lines[after].text):
             return after + 1
     unclosed[kind] = length
     return number

@@ -148,7 +148,7 @@ _UPSTREAM_SKELETON = re.compile(
     | (layout|title|permalink|nav_exclude):.*
     | \#\ GB\d+
     | \#\#\ (Graph-Break\ Type|Context|Explanation|Hints|Additional\ Information)
-    | \*(Short\ name\ describing|Values\ or\ code\ snippet|Explanation\ of\ why|Hints\ on\ how|No\ hints\ provided)[^*]*\*
+    | \*(Short\ name\ describing|Values\ or\ code|Explanation\ of\ why|Hints\ on\ how|No\ hints\ provided)[^*]*\*
     | \[[^\]]*\]\((\.\./index\.html|/|https://github\.com/[\w.-]+/compile-graph-break-site/\S*)\)
     """,
     re.VERBOSE,

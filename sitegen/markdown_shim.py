@@ -88,22 +88,23 @@ class _FencedCode(Preprocessor):
 
 
 class _WholeHtmlBlocks(Preprocessor):
-    """Set aside HTML blocks that one look shows to be whole; python-markdown finds the others, character by character.
+    """Set aside runs of HTML blocks that one look shows to be whole; python-markdown finds others bit by bit.
 
-    Generated pages are mostly such blocks, full of character references: this halves the time of a build.
+    Generated pages are mostly such blocks, full of character references: a build takes a third of the time.
     """
 
-    BLOCK = re.compile(
-        r"(?:\A|(?<=\n\n))<(?P<tag>h[1-6]|p|ul|ol|table|details|pre)\b(?![^>]*markdown=)[^>]*>"
-        r"(?:(?!\n\n|</?(?P=tag)\b).)*</(?P=tag)>(?=\n\n|\n*\Z)",
+    BLOCKS = re.compile(
+        r"(?:\A|(?<=\n\n))"
+        r"(?:<(?P<tag>h[1-6]|p|ul|ol|table|details|pre)\b(?![^>]*markdown=)[^>]*>"
+        r"(?:(?!\n\n|</?(?P=tag)\b).)*</(?P=tag)>(?:\n\n+|\n*\Z))+",
         re.DOTALL,
     )
 
     def run(self, lines: list[str]) -> list[str]:
-        return self.BLOCK.sub(self._set_aside, "\n".join(lines)).split("\n")
+        return self.BLOCKS.sub(self._set_aside, "\n".join(lines)).split("\n")
 
-    def _set_aside(self, block: re.Match[str]) -> str:
-        return self.md.htmlStash.store(block[0])
+    def _set_aside(self, blocks: re.Match[str]) -> str:
+        return f"{self.md.htmlStash.store(blocks[0].rstrip())}\n\n"
 
 
 @lru_cache

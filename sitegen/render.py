@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from registry.model import CallSite, Category, GraphBreak, InRelease, Note, Registry
+from registry.model import CallSite, Category, GraphBreak, History, InRelease, Note, Registry
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.pages import page_file
 from sitegen.dashboard import dashboard_context
@@ -85,16 +85,18 @@ def _description(gb: GraphBreak) -> str:
 def _standing(gb: GraphBreak) -> str:
     """One line on where the id stands, for the top of the page."""
     history = gb.history
-    since = f"Registered since torch {history.first_release}" if history.first_release else "Not in any release yet"
     if gb.local:
         return "Captured here; upstream has no id for it."
+    since = f"Registered since torch {history.first_release}" if history.first_release else ""
     if not gb.registered:
-        return f"{since}. Dropped: upstream's registry no longer has this id."
+        return f"{since or 'Never in a release'}. Dropped: upstream's registry no longer has this id."
+    if not since:
+        return "New upstream; not in any release yet."
+    if history.live:
+        return f"{since}; torch {history.releases[-1].torch} emits it."
     if history.retired_in:
         return f"{since}. Retired: torch {history.retired_in} no longer emits it."
-    if gb.lifecycle == "retired":
-        return f"{since}. Retired: no release's source emits it."
-    return f"{since}; torch {history.releases[-1].torch} emits it." if history.live else f"{since}."
+    return f"{since}. Retired: no release's source emits it."
 
 
 def _fenced(source: str) -> str:
@@ -114,17 +116,23 @@ def _release_rows(gb: GraphBreak) -> list[dict[str, Any]]:
 
 
 def _release_row(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:
-    history = gb.history
-    change = {history.first_release: "new", history.retired_in: "no longer emitted"}
-    change |= dict.fromkeys(history.reworded_in, "reworded") | dict.fromkeys(
-        history.meaning_changed_in, "meaning changed"
-    )
     return {
         "torch": seen.torch,
         "registered": seen.registered,
         "sites": [_site(site, seen.torch) for site in seen.call_sites],
-        "change": change.get(seen.torch, ""),
+        "change": ", ".join(_changes(gb.history, seen.torch)),
     }
+
+
+def _changes(history: History, torch: str) -> Iterator[str]:
+    if torch == history.first_release:
+        yield "new"
+    if torch in history.reworded_in:
+        yield "reworded"
+    if torch in history.meaning_changed_in:
+        yield "meaning changed"
+    if torch == history.retired_in:
+        yield "no longer emitted"
 
 
 def _site(site: CallSite, torch: str) -> dict[str, str]:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parent.parent
+# Machines are shared: a slow moment is no failure.
+settings.register_profile("shared", deadline=None)
+settings.load_profile("shared")
+
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
 
@@ -17,7 +22,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> object:
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """In CI a missing tool is a failure: a skip that is not about a GPU fails the test."""
     report = yield
     if report.skipped and os.environ.get("CI") == "true" and item.get_closest_marker("gpu") is None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +14,10 @@ from pathlib import Path
 import pytest
 
 import sitegen.render
+from registry.model import Registry
 from registry.snapshot import read_snapshot
 from tests.checkout import (
+    ROOT,
     Registered,
     files,
     generate_here,
@@ -31,6 +35,7 @@ from tests.checkout import (
     without,
     write_note,
 )
+from tests.loopback import Exchange, serve
 
 WORDINGS = make_wordings()
 SUMMARY = re.compile(
@@ -139,7 +144,7 @@ def recategorise(checkout: Path) -> None:
     path.write_bytes(path.read_bytes().replace(b"The first kind", b"The very first kind"))
 
 
-CHANGES = {
+CHANGES: dict[str, Callable[[Path], None]] = {
     "a template": append("templates/graph_break.md.j2", b"\nnew last line\n"),
     "the taxonomy": recategorise,
     "a release": remove("registry/releases/2.14.0.json"),
@@ -159,12 +164,48 @@ def test_after_any_change_the_stamp_saves_no_work_and_hides_nothing(checkout: Pa
     assert "nothing rendered" in generate_here(checkout, "--source", "snapshot").stdout
 
 
+def test_a_new_version_of_the_code_renders_everything_again(checkout: Path, tmp_path: Path) -> None:
+    """Also when it is not in the checkout, as after `pip install`."""
+    installed = tmp_path / "installed"
+    for package in ("registry", "sitegen"):
+        shutil.copytree(ROOT / package, installed / package, ignore=shutil.ignore_patterns("*.json", "__pycache__"))
+    shutil.copy(ROOT / "generate_site.py", installed)
+    command = sys.executable, "-B", str(installed / "generate_site.py")
+    assert run_generate(checkout, "--source", "snapshot", python=command).code == 0
+    assert "nothing rendered" in run_generate(checkout, "--source", "snapshot", python=command).stdout
+    render = installed / "sitegen" / "render.py"
+    render.write_bytes(render.read_bytes().replace(b"Registered since torch", b"Known since torch"))
+    done = run_generate(checkout, "--source", "snapshot", python=command)
+    assert summary(done.stdout)["files"] == 11
+    assert b"Known since torch" in page_of(checkout, "GB0003").read_bytes()
+
+
+@pytest.mark.parametrize("name", ["docs/gb/GB0003.md", "registry/taxonomy.yml", "templates/index.md.j2"])
+def test_what_changes_while_a_run_is_at_work_is_not_hidden_by_its_stamp(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    CHANGES["a template"](checkout)
+    render = sitegen.render.render_site
+
+    def render_slowly(registry: Registry, templates: Path) -> dict[str, str]:
+        texts = render(registry, templates)
+        texts["gb/GB0003.md"] = page_of(checkout, "GB0003").read_bytes().decode()  # a page with nothing to write
+        append(name, b"\n# saved just now\n")(checkout)
+        return texts
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sitegen.render, "render_site", render_slowly)
+        generate_here(checkout, "--source", "snapshot")
+    done = generate_here(checkout, "--source", "snapshot")
+    assert "nothing rendered" not in done.stdout
+
+
 # --check
 
 
 def test_a_clean_check_exits_0_and_says_so(checkout: Path) -> None:
     with unchanged(checkout):
-        done = run_generate(checkout, "--check")
+        done = generate_here(checkout, "--check")
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout.startswith("docs/ is up to date with release:2.15.0; ")
 
@@ -186,7 +227,7 @@ def test_a_stale_check_exits_1_writes_nothing_and_names_the_command_that_mends_i
 
 def test_a_check_asks_no_network(checkout: Path) -> None:
     with upstream_sending(registry_json(reworded(WORDINGS))) as server:
-        assert run_generate(checkout, "--check", upstream=server.url).code == 0
+        assert generate_here(checkout, "--check", upstream=server.url).code == 0
         assert server.seen == []
 
 
@@ -213,7 +254,7 @@ def test_a_check_fails_on_a_malformed_page_too(checkout: Path) -> None:
 
 def test_a_diff_shows_the_hunk_and_writes_nothing(checkout: Path) -> None:
     with upstream_sending(registry_json(reworded(WORDINGS, "GB0004"))) as server, unchanged(checkout):
-        done = run_generate(checkout, "--diff", upstream=server.url)
+        done = generate_here(checkout, "--diff", upstream=server.url)
     assert (done.code, done.stderr) == (0, "")
     hunk = done.stdout[done.stdout.index("+++ docs/gb/GB0004.md") :]
     assert '-<p class="verbatim">Dynamo does not know what to do with &#42;4&#42;.</p>\n' in hunk
@@ -279,7 +320,7 @@ def test_overwrite_drops_text_outside_the_note_and_keeps_the_note(checkout: Path
 def test_a_file_is_shown_but_does_not_touch_the_snapshot(checkout: Path, tmp_path: Path) -> None:
     source = upstream_file(tmp_path, reworded(WORDINGS, "GB0004"))
     before = identities(checkout / "registry")
-    done = run_generate(checkout, "--source", source)
+    done = generate_here(checkout, "--source", source)
     assert (done.code, done.stderr) == (0, "")
     assert summary(done.stdout)["reworded"] == 1
     assert b"&#42;4&#42;. reworded" in page_of(checkout, "GB0004").read_bytes()
@@ -298,7 +339,7 @@ def test_a_url_is_shown_but_does_not_touch_the_snapshot(checkout: Path) -> None:
 def test_upstream_updates_the_snapshot_and_keeps_the_wordings_that_went(checkout: Path) -> None:
     raw = registry_json(reworded(WORDINGS, "GB0004"))
     with upstream_sending(raw, **{"Last-Modified": "Mon, 02 Feb 2026 00:00:00 GMT"}) as server:
-        done = run_generate(checkout, upstream=server.url)
+        done = generate_here(checkout, upstream=server.url)
     assert (done.code, done.stderr) == (0, "")
     snapshot = read_snapshot(checkout / "registry" / "snapshot")
     assert snapshot.raw == raw
@@ -341,14 +382,14 @@ def test_an_id_that_came_and_went_between_two_releases_keeps_its_page_for_ever(c
             assert generate_here(checkout, upstream=server.url).code == 0
     page = page_of(checkout, "GB0099").read_bytes()
     assert b"Here today, gone tomorrow" in page
-    assert b"Not in any release yet. Dropped:" in page
+    assert b"Dropped: upstream's registry no longer has this id." in page
     assert generate_here(checkout, "--check").code == 0
 
 
 def test_a_new_id_becomes_a_page_that_is_not_yet_categorised_with_a_warning(checkout: Path) -> None:
     newcomer = replace(WORDINGS["GB0001"][0], gb_type="Brand new")
     with upstream_sending(registry_json({**WORDINGS, "GB0099": (newcomer,)})) as server:
-        done = run_generate(checkout, upstream=server.url)
+        done = generate_here(checkout, upstream=server.url)
     assert done.code == 0
     assert done.stderr.splitlines() == [
         "warning: registry/taxonomy.yml:1: GB0099 (Brand new) has no category; add it to one"
@@ -377,19 +418,24 @@ def test_a_shrink_is_taken_when_somebody_accepts_it(checkout: Path) -> None:
     assert generate_here(checkout, "--check").code == 0
 
 
+def answer_404(exchange: Exchange) -> None:
+    exchange.send(404)
+
+
 def test_require_fresh_exits_3_before_anything_is_written(checkout: Path) -> None:
     page_of(checkout, "GB0003").unlink()
-    with unchanged(checkout):
-        done = generate_here(checkout, "--require-fresh")
+    with serve(answer_404) as server, unchanged(checkout):
+        done = generate_here(checkout, "--require-fresh", upstream=server.url)
     assert (done.code, done.stdout) == (3, "")
-    assert "connection refused" in done.stderr
+    assert "answered 404 Not Found" in done.stderr
 
 
-def test_without_a_network_docs_are_mended_from_the_snapshot(checkout: Path) -> None:
+def test_without_upstream_docs_are_mended_from_the_snapshot(checkout: Path) -> None:
     page = page_of(checkout, "GB0003")
     before = page.read_bytes()
     page.unlink()
-    done = generate_here(checkout)
+    with serve(answer_404) as server:
+        done = generate_here(checkout, upstream=server.url)
     assert done.code == 0
     assert page.read_bytes() == before
     assert "WARNING: using the snapshot: release:2.15.0 of 2026-01-02" in done.stderr

@@ -32,7 +32,7 @@ def test_other_functions_that_take_a_gb_type_emit_nothing() -> None:
 
 def test_adjacent_literals_in_hints_are_one_hint_and_starred_hints_are_none() -> None:
     (found,) = emissions("""
-        unimplemented(gb_type="t", hints=["Set `a` " "or `b` " f"on {self.x()}.", *graph_break_hints.FUNDAMENTAL, "Else."])
+        unimplemented(gb_type="t", hints=["Set `a` " "or `b` " f"on {self.x()}.", *hints.FUNDAMENTAL, "Else."])
         """)
     assert found.hints == ("Set `a` or `b` on {self.x()}.", "Else.")
 

@@ -19,7 +19,14 @@ from tests.conftest import ROOT
 from tests.samples import knowledge, revision
 
 GOOD = "categories:\n- {key: a, title: A, why: w, way_out: o, ids: [GB0001]}\n"
-REPRO = '"""Lead\nsentence."""\nNO_FIX = "why"\nREACH = "config"\n\n\ndef broken(x): ...\n\n\ndef fixed(x): ...\n\n\ndef isolated_call(x): ...\n'
+REPRO = '''"""Lead
+sentence."""
+NO_FIX = "why"
+REACH = "config"
+def broken(x): ...
+def fixed(x): ...
+def isolated_call(x): ...
+'''
 ENVIRONMENT = {"torch": "2.13.0", "python": "3.11", "device": "cpu"}
 
 

@@ -19,7 +19,9 @@ from registry.http import Fetched, Patience, fetch, shown_url
 from tests.loopback import Answer, Exchange, serve
 from tests.tools import require_tool
 
-QUICK = Patience(reach=2.0, connect=0.5, read=0.3, total=5.0)
+pytestmark = pytest.mark.slow
+
+QUICK = Patience(reach=5.0, connect=2.0, read=2.0, total=20.0)
 BODY = b'{"GB0001": []}'
 
 

@@ -8,7 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InvalidInput
@@ -21,6 +21,7 @@ from registry.snapshot import (
     plan_snapshot,
     read_snapshot,
     sha256,
+    superseded_by,
 )
 from registry.upstream import dump_registry
 
@@ -95,11 +96,20 @@ def test_what_comes_back_is_no_longer_superseded(tmp_path: Path) -> None:
     assert json.loads((tmp_path / SUPERSEDED_FILE).read_text()) == {}
 
 
+def test_what_a_new_registry_supersedes_is_known_before_anything_is_written(tmp_path: Path) -> None:
+    snapshot = start(tmp_path, registry(GB0001="a2 a1", GB0002="b"))
+    snapshot = replace(snapshot, superseded=registry(GB0001="a0", GB0003="c"))
+    pulled = registry(GB0001="a3 a2", GB0003="c")
+    assert superseded_by(snapshot, pulled) == registry(GB0001="a1 a0", GB0002="b")
+
+
 def test_the_same_bytes_again_change_no_file(tmp_path: Path) -> None:
-    wordings = registry(GB0001="a")
-    snapshot = start(tmp_path, registry(GB0001="a", GB0002="b"))
-    write(tmp_path, plan(snapshot, wordings))
-    for name, text in plan(read_snapshot(tmp_path), wordings).items():
+    wordings = registry(GB0001="a", GB0002="b")
+    snapshot = start(tmp_path, wordings)
+    for step in (registry(GB0001="a"), wordings):
+        write(tmp_path, plan(snapshot, step))
+        snapshot = read_snapshot(tmp_path)
+    for name, text in plan(snapshot, wordings).items():
         assert (tmp_path / name).read_bytes() == text.encode(), name
 
 
@@ -115,6 +125,7 @@ REGISTRIES = st.dictionaries(
 )
 
 
+@settings(deadline=None)  # it writes files, and disks have moods
 @given(pulls=st.lists(st.tuples(REGISTRIES, st.integers(0, 3)), min_size=1, max_size=6))
 def test_killed_after_any_number_of_files_nothing_is_lost(
     pulls: list[tuple[Registry, int]], tmp_path_factory: pytest.TempPathFactory

@@ -21,7 +21,8 @@ from registry.sources import UPSTREAM_VARIABLE, Pulled, pull
 from registry.upstream import REGISTRY_PATH
 from tests.loopback import Answer, Exchange, serve
 
-QUICK = Patience(reach=1.0, connect=0.5, read=0.3, total=3.0)
+QUICK = Patience(reach=5.0, connect=2.0, read=2.0, total=20.0)
+BOMB = gzip.compress(bytes(70_000_000), 1)
 ENTRY = [{"Gb_type": "t", "Context": "", "Explanation": "", "Hints": []}]
 
 
@@ -122,12 +123,13 @@ UNREACHABLE: dict[str, tuple[Answer, str]] = {
         "the answer was cut short",
     ),
     "gzip bomb": (
-        lambda exchange: exchange.send(200, gzip.compress(bytes(70_000_000), 1), {"Content-Encoding": "gzip"}),
+        lambda exchange: exchange.send(200, BOMB, {"Content-Encoding": "gzip"}),
         "more than 67,108,864 bytes",
     ),
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", UNREACHABLE)
 def test_where_upstream_fails_the_snapshot_stands_in_and_says_why(fault: str) -> None:
     answer, says = UNREACHABLE[fault]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InvalidInput, Problem
@@ -195,6 +195,7 @@ WORDINGS = st.dictionaries(
 )
 
 
+@settings(deadline=None)
 @given(WORDINGS)
 def test_what_is_dumped_is_what_is_parsed(wordings: dict[str, tuple[Revision, ...]]) -> None:
     text = dump_registry(wordings)
@@ -212,6 +213,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(JSON.map(json.dumps).map(str.encode) | st.binary())
 def test_whatever_comes_is_a_registry_or_InvalidInput(raw: bytes) -> None:  # noqa: N802
     try:

@@ -8,6 +8,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,9 +24,11 @@ from registry.upstream import REGISTRY_PATH, parse_registry
 from registry.wheels import WheelReader, list_torch_releases
 from tests.loopback import Answer, Exchange, Loopback, serve
 
+pytestmark = pytest.mark.slow
+
 WHEEL = "torch-2.15.0-cp310-cp310-manylinux_2_28_x86_64.whl"
 REGISTRY = b'{"GB0001": [{"Gb_type": "t", "Context": "", "Explanation": "", "Hints": []}]}'
-QUICK = Patience(connect=0.5, read=0.5)
+QUICK = Patience(connect=2.0, read=2.0)
 
 
 def make_wheel() -> bytes:
@@ -97,6 +100,27 @@ def test_a_server_without_ranges_is_refused_before_it_sends_the_wheel(monkeypatc
         with WheelReader("2.15.0", patience=QUICK) as wheel, pytest.raises(PullFailed, match="whole files only"):
             wheel.read(REGISTRY_PATH)
     assert sum(seen.path.startswith("/files/") for seen in server.seen) == 1
+
+
+def test_a_server_that_starts_to_send_the_whole_wheel_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    cut_off = threading.Event()
+
+    def send_for_ever(exchange: Exchange) -> None:
+        exchange.send_response(200)
+        exchange.send_header("Content-Length", str(10**12))
+        exchange.end_headers()
+        try:
+            while True:
+                exchange.wfile.write(bytes(65_536))
+        except OSError:
+            cut_off.set()
+
+    with index(links(WHEEL), send_for_ever) as server:
+        use(monkeypatch, server)
+        with WheelReader("2.15.0", patience=QUICK) as wheel:
+            with pytest.raises(PullFailed) as failure:
+                wheel.names()
+            assert cut_off.wait(5), f"still being sent after: {failure.value}"
 
 
 def test_the_choice_of_the_wheel_does_not_depend_on_the_order_of_the_page(monkeypatch: pytest.MonkeyPatch) -> None:

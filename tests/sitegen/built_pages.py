@@ -30,8 +30,9 @@ class PageFacts:
     text: str
 
 
-def page_facts(content: bytes, url: str) -> PageFacts:
-    soup = BeautifulSoup(content, "html5lib")
+def page_facts(content: bytes, url: str, parser: str = "html5lib") -> PageFacts:
+    """Read a page; html5lib sees what a browser sees, html.parser is three times as fast."""
+    soup = BeautifulSoup(content, parser)
     description = soup.select_one('meta[name="description"]')
     return PageFacts(
         title=soup.title.get_text() if soup.title else "",

@@ -96,7 +96,7 @@ def test_every_string_of_every_wording_is_in_its_page_unchanged(built: tuple[Reg
 def test_every_type_is_unchanged_in_title_heading_and_home_page(built: tuple[Registry, Path, Path]) -> None:
     registry, _, site = built
     home = BeautifulSoup((site / "index.html").read_bytes(), "html.parser")
-    listed = {item.a["href"]: item.get_text() for item in home.select("ul.registry li") if item.a}  # type: ignore[misc]
+    listed = {item.a["href"]: item.get_text() for item in home.select("ul.registry li") if item.a}
     assert len(listed) == len(registry)
     for gb in registry:
         page = BeautifulSoup((site / "gb" / f"{gb.gb_id.lower()}.html").read_bytes(), "html.parser")

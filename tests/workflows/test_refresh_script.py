@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).parents[2] / ".github/scripts/refresh.sh"
 TRIES = 3
 BOT = "github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>"
