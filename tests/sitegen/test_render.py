@@ -69,7 +69,7 @@ def test_every_page_is_sealed_and_found_where_torch_links_to(pages: dict[str, st
             "hints",
             "additional-information",
         ):
-            assert page.count(f'id="{anchor}"') == 1
+            assert page.count(HEADINGS[anchor]) == 1
 
 
 def test_the_note_is_kept_and_its_age_is_said(pages: dict[str, str]) -> None:
