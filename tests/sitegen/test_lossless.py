@@ -18,8 +18,10 @@ from sitegen.preview import render_preview
 from sitegen.render import render_site
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision
-from tests.sitegen.built_pages import page_facts
+from tests.sitegen.built_pages import PageFacts, page_facts
 from tests.tools import build_with_jekyll
+
+ANCHORS = {"graph-break-type", "context", "explanation", "hints", "additional-information"}
 
 pytestmark = [pytest.mark.jekyll, pytest.mark.slow]
 
@@ -104,6 +106,7 @@ def test_every_type_is_unchanged_in_title_heading_and_home_page(built: tuple[Reg
         assert page.h1 is not None
         assert page.h1.get_text() == f"{gb.gb_id}: {gb.gb_type}"
         assert page.h1["id"] == gb.gb_id.lower()
+        assert {str(heading["id"]) for heading in page.select("h2")} >= ANCHORS
         assert page.title is not None
         assert page.title.get_text() == f"{gb.gb_id}: {gb.gb_type} · Graph Break Registry"
         assert not page.select("article script")
@@ -114,12 +117,11 @@ def test_both_builds_say_the_same_on_every_page(built: tuple[Registry, Path, Pat
     preview = render_preview(docs)
     pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
     assert pages == sorted(name for name in preview if name.endswith(".html"))
-    different = [
-        name
-        for name in pages
-        if page_facts(preview[name], f"/{name}") != page_facts((site / name).read_bytes(), f"/{name}")
-    ]
-    assert different == []
+    assert [name for name in pages if facts(preview[name], name) != facts((site / name).read_bytes(), name)] == []
+
+
+def facts(page: bytes, name: str) -> PageFacts:
+    return page_facts(page, f"/{name}", parser="html.parser")
 
 
 def test_the_committed_pages_are_what_the_committed_data_gives() -> None:
