@@ -13,12 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # imported where they are used: --help has to start at once
     from registry.errors import Problem
-    from registry.merge import Knowledge
-    from registry.model import Registry
-    from registry.pages import PagesOnDisk
-    from registry.snapshot import Snapshot
-    from registry.sources import Pulled
-    from sitegen.write import Change
+    from sitegen.generation import Generation, Plan
 
 OK, STALE, INVALID, NOT_FRESH, NOT_WRITTEN = range(5)
 CRASHED = 70
@@ -107,6 +102,8 @@ def _parser() -> argparse.ArgumentParser:
 
 def _run(arguments: argparse.Namespace) -> int:
     root = _find_root(arguments.root)
+    if arguments.pull_releases:
+        _pull_releases(root)
     if arguments.serve is not None:
         return _serve(arguments, root)
     code = _generate(arguments, root)
@@ -134,11 +131,10 @@ def _find_root(given: Path | None) -> Path:
 def _generate(arguments: argparse.Namespace, root: Path) -> int:
     from registry.snapshot import read_snapshot
     from registry.sources import pull
+    from sitegen.generation import Generation
 
     started = time.monotonic()
     spec = arguments.source or ("snapshot" if arguments.check else "upstream")
-    if arguments.pull_releases:
-        _pull_releases(root)
     snapshot = read_snapshot(root / "registry" / "snapshot")
     pulled = pull(spec, snapshot, accept_shrink=arguments.accept_shrink)
     _report(pulled.warnings, "warning: ")
@@ -147,133 +143,64 @@ def _generate(arguments: argparse.Namespace, root: Path) -> int:
         _say(f"WARNING: using the snapshot: {snapshot.origin.source} of {snapshot.origin.retrieved}")
         if arguments.require_fresh:
             return NOT_FRESH
-    return _Generation(arguments, root, snapshot, pulled, spec, started).run()
+    generation = Generation(
+        root=root,
+        snapshot=snapshot,
+        pulled=pulled,
+        keep=spec == "upstream" and pulled.fresh,
+        overwrite=frozenset(gb_id.upper() for gb_id in arguments.overwrite),
+    )
+    if arguments.check:
+        return _check(generation, spec, started)
+    if arguments.diff:
+        return _diff(generation, started)
+    return _write(generation, started)
 
 
-class _Generation:
-    """One run, from what was pulled to what is on disk."""
+def _write(generation: Generation, started: float) -> int:
+    inputs = generation.inputs()
+    if generation.nothing_to_do(inputs):
+        ids = len(generation.pulled.wordings)
+        print(f"{ids} ids upstream; nothing changed, nothing rendered; {_seconds(started)}")
+        return OK
+    done = generation.write(generation.plan(), inputs)
+    return _summarise(generation, done, "written", started)
 
-    def __init__(
-        self, arguments: argparse.Namespace, root: Path, snapshot: Snapshot, pulled: Pulled, spec: str, started: float
-    ) -> None:
-        self.arguments, self.root, self.docs = arguments, root, root / "docs"
-        self.snapshot, self.pulled, self.spec, self.started = snapshot, pulled, spec, started
 
-    def run(self) -> int:
-        from sitegen.stamp import inputs_digest, is_current, write_stamp
+def _diff(generation: Generation, started: float) -> int:
+    from sitegen.write import diff_changes
 
-        writes = not (self.arguments.check or self.arguments.diff)
-        kept = self._snapshot_changes()
-        if writes and not kept and not self.arguments.overwrite:
-            inputs = inputs_digest(self.root, self.pulled.raw, repr(self.pulled.origin))
-            if is_current(self.root, self.docs, inputs):
-                print(f"{len(self.pulled.wordings)} ids upstream; nothing changed, nothing rendered; {self._seconds()}")
-                return OK
-        known = self._read_knowledge()
-        pages, registry, texts, problems = self._render(known)
-        changes = (*kept, *self._page_changes(texts, pages))
-        _report(problems)
-        if self.arguments.check:
-            return self._check(changes, problems)
-        if self.arguments.diff:
-            from sitegen.write import diff_changes
+    plan = generation.plan()
+    sys.stdout.writelines(diff_changes(plan.changes, generation.root))
+    return _summarise(generation, plan, "would be written", started)
 
-            sys.stdout.writelines(diff_changes(changes, self.root))
-        else:
-            from sitegen.write import write_changes
 
-            write_changes(changes)
-            if not problems:
-                inputs = inputs_digest(self.root, self.pulled.raw, repr(self.pulled.origin))
-                write_stamp(self.root, self.docs, inputs, texts)
-        self._summarise(registry, changes)
-        return STALE if problems else OK
+def _check(generation: Generation, spec: str, started: float) -> int:
+    plan = generation.plan()
+    _report(plan.warnings, "warning: ")
+    _report(plan.problems)
+    for change in plan.changes:
+        print(f"stale: {generation.shown(change)}")
+    if plan.changes:
+        source = "" if spec == "upstream" else f" --source {spec}"
+        print(f"{len(plan.changes)} files are stale; run `python generate_site.py{source}` and commit the result")
+    elif not plan.problems:
+        print(f"docs/ is up to date with {generation.pulled.origin.source}; {_seconds(started)}")
+    return STALE if plan.changes or plan.problems else OK
 
-    def _snapshot_changes(self) -> tuple[Change, ...]:
-        """The snapshot follows upstream alone."""
-        if self.spec != "upstream" or not self.pulled.fresh:
-            return ()
-        from registry.snapshot import plan_snapshot
-        from sitegen.write import plan_changes
 
-        files = plan_snapshot(self.snapshot, self.pulled.raw, self.pulled.wordings, self.pulled.origin)
-        return plan_changes(self.root / "registry" / "snapshot", files)
-
-    def _read_knowledge(self) -> Knowledge:
-        from registry.evidence import read_captured, read_evidence
-        from registry.merge import Knowledge
-        from registry.releases import read_releases
-        from registry.repros import read_repros
-        from registry.snapshot import superseded_by
-        from registry.taxonomy import read_taxonomy
-
-        data = self.root / "registry"
-        return Knowledge(
-            wordings=self.pulled.wordings,
-            origin=self.pulled.origin,
-            superseded=superseded_by(self.snapshot, self.pulled.wordings),
-            releases=read_releases(data / "releases"),
-            categories=read_taxonomy(data / "taxonomy.yml"),
-            repros=read_repros(data / "repros"),
-            evidence=read_evidence(data / "evidence"),
-            captured=read_captured(data / "captured"),
-        )
-
-    def _render(self, known: Knowledge) -> tuple[PagesOnDisk, Registry, dict[str, str], tuple[Problem, ...]]:
-        from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
-        from registry.merge import merge_registry
-        from registry.pages import check_altered, read_pages
-        from sitegen.render import render_site
-
-        wordings = {one for found in known.all_wordings() for revisions in found.values() for one in revisions}
-        overwrite = {gb_id.upper() for gb_id in self.arguments.overwrite}
-        pages = read_pages(self.docs / "gb", wordings, overwrite)
-        registry = merge_registry(known, {gb_id: page.note for gb_id, page in pages.pages.items()})
-        _report(warn_uncategorised(registry), "warning: ")
-        texts = render_site(registry, self.root / "templates")
-        problems = [*pages.problems, *check_altered(pages.altered, texts)]
-        problems += check_pages_have_an_id(registry, [*pages.pages, *pages.refused])
-        problems += check_all(registry, known)
-        left = {f"gb/{gb_id}.md" for gb_id in pages.refused}
-        return (
-            pages,
-            registry,
-            {name: text for name, text in texts.items() if name not in left},
-            tuple(sorted(problems)),
-        )
-
-    def _page_changes(self, texts: dict[str, str], pages: PagesOnDisk) -> tuple[Change, ...]:
-        from registry.pages import page_file
-        from sitegen.write import plan_changes
-
-        spelled = {
-            f"gb/{page_file(gb_id)}": [f"gb/{name}" for name in (page.file, *page.twins)]
-            for gb_id, page in pages.pages.items()
-        }
-        return plan_changes(self.docs, texts, spelled)
-
-    def _check(self, changes: Sequence[Change], problems: Sequence[Problem]) -> int:
-        for change in changes:
-            print(f"stale: {change.path.relative_to(self.root).as_posix()}")
-        if changes:
-            source = "" if self.spec == "upstream" else f" --source {self.spec}"
-            print(f"{len(changes)} files are stale; run `python generate_site.py{source}` and commit the result")
-        elif not problems:
-            print(f"docs/ is up to date with {self.pulled.origin.source}; {self._seconds()}")
-        return STALE if changes or problems else OK
-
-    def _summarise(self, registry: Registry, changes: Sequence[Change]) -> None:
-        old, new = self.snapshot.wordings, self.pulled.wordings
-        reworded = sum(1 for gb_id in old.keys() & new.keys() if old[gb_id] != new[gb_id])
-        verb = "would be written" if self.arguments.diff else "written"
-        print(
-            f"{len(registry)} ids: {len(new.keys() - old.keys())} new, {reworded} reworded, "
-            f"{len(old.keys() - new.keys())} retired upstream since the snapshot; "
-            f"{sum(1 for gb in registry if gb.note)} notes kept; {len(changes)} files {verb}; {self._seconds()}"
-        )
-
-    def _seconds(self) -> str:
-        return f"{time.monotonic() - self.started:.2f} s"
+def _summarise(generation: Generation, plan: Plan, verb: str, started: float) -> int:
+    _report(plan.warnings, "warning: ")
+    _report(plan.problems)
+    old, new = generation.snapshot.wordings, generation.pulled.wordings
+    reworded = sum(1 for gb_id in old.keys() & new.keys() if old[gb_id] != new[gb_id])
+    print(
+        f"{len(plan.registry)} ids: {len(new.keys() - old.keys())} new, {reworded} reworded, "
+        f"{len(old.keys() - new.keys())} retired upstream since the snapshot; "
+        f"{sum(1 for gb in plan.registry if gb.note)} notes kept; "
+        f"{len(plan.changes)} files {verb}; {_seconds(started)}"
+    )
+    return STALE if plan.problems else OK
 
 
 def _pull_releases(root: Path) -> None:
@@ -313,6 +240,10 @@ def _report(problems: Iterable[Problem], prefix: str = "") -> None:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr)
+
+
+def _seconds(started: float) -> str:
+    return f"{time.monotonic() - started:.2f} s"
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from registry.errors import Problem
 from registry.merge import Knowledge
@@ -42,10 +42,10 @@ def check_all(registry: Registry, known: Knowledge) -> tuple[Problem, ...]:
     return tuple(problem for rule in RULES for problem in rule(registry, known))
 
 
-def check_pages_have_an_id(registry: Registry, pages: Collection[str]) -> Iterator[Problem]:
+def check_pages_have_an_id(registry: Registry, files: Mapping[str, str]) -> Iterator[Problem]:
     """A page for an id that nobody knows is left as it is."""
-    for gb_id in sorted(set(pages) - _ids(registry)):
-        yield Problem(f"docs/gb/{gb_id}.md:1", "no such graph break; rename or delete this page")
+    for gb_id in sorted(files.keys() - _ids(registry)):
+        yield Problem(f"docs/gb/{files[gb_id]}:1", "no such graph break; rename or delete this page")
 
 
 def warn_uncategorised(registry: Registry) -> Iterator[Problem]:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
+from registry.datafile import read_data_file, shown
 from registry.errors import InvalidInput, Problem
 from registry.model import Environment, Evidence, Revision, Sighting
 
@@ -77,9 +78,9 @@ def _read_all(folder: Path, kind: str, parse: Callable[[Mapping[str, Any], str],
     parsed: list[_Parsed] = []
     problems: list[Problem] = []
     for path in sorted(folder.glob("*.json")):
-        where = f"registry/{folder.name}/{path.name}:1"
+        where = f"{shown(path)}:1"
         try:
-            content = json.loads(path.read_bytes())
+            content = json.loads(read_data_file(path))
             if content["kind"] != kind:
                 problems.append(Problem(where, f"kind is {content['kind']!r}, not {kind!r}; move this file elsewhere"))
             elif content["schema"] > SCHEMA:
@@ -88,6 +89,8 @@ def _read_all(folder: Path, kind: str, parse: Callable[[Mapping[str, Any], str],
                 )
             else:
                 parsed.append(parse(content, path.stem))
+        except InvalidInput as error:
+            problems += error.problems
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             problems.append(Problem(where, f"no {kind} in this file ({error!r}); make it again or delete it"))
     if problems:

@@ -19,16 +19,22 @@ class PageOnDisk:
     """One page that people may have edited, and the note in it."""
 
     file: str
-    text: str
+    raw: bytes
     note: Note
-    twins: tuple[str, ...] = ()
+    twins: Mapping[str, bytes] = field(default_factory=dict)
     """The same page under other spellings of its name, with the same note or none: to be removed."""
+
+    @property
+    def text(self) -> str:
+        return self.raw.decode("utf-8").removeprefix("\ufeff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PagesOnDisk:
     """All pages: those that may be written again, and those that must be left as they are."""
 
+    files: Mapping[str, str] = field(default_factory=dict)
+    """gb_id -> file name, of every page."""
     pages: Mapping[str, PageOnDisk] = field(default_factory=dict)
     refused: frozenset[str] = frozenset()
     """Ids whose page has a problem."""
@@ -49,7 +55,8 @@ def read_pages(folder: Path, wordings: Collection[Revision], overwrite: Collecti
     altered: dict[str, PageOnDisk] = {}
     refused: set[str] = set()
     problems: list[Problem] = []
-    for gb_id, files in _files_by_id(folder, problems).items():
+    spellings = _files_by_id(folder, problems)
+    for gb_id, files in spellings.items():
         try:
             found = [_read_page(folder / file, known, check=gb_id not in overwrite) for file in files]
             pages[gb_id] = _one_of(found)
@@ -59,21 +66,24 @@ def read_pages(folder: Path, wordings: Collection[Revision], overwrite: Collecti
             refused.add(gb_id)
             problems.append(Problem(f"docs/gb/{error.file}:{error.line}", error.message))
     return PagesOnDisk(
-        pages=pages, altered=altered, refused=frozenset(refused | altered.keys()), problems=tuple(sorted(problems))
+        files={gb_id: files[0] for gb_id, files in spellings.items()},
+        pages=pages,
+        altered=altered,
+        refused=frozenset(refused | altered.keys()),
+        problems=tuple(sorted(problems)),
     )
 
 
-def check_altered(altered: Mapping[str, PageOnDisk], rendered: Mapping[str, str]) -> Iterator[Problem]:
-    """Say where a page was changed outside its note: the first line that the page as generated now does not have.
+def check_altered(altered: Mapping[str, PageOnDisk], generated: Mapping[str, Collection[str]]) -> Iterator[Problem]:
+    """Say where a page was changed outside its note: the first line that was never generated.
 
-    `rendered` is {path under docs/: text}.
+    `generated` gives, for each id, the lines of its page as it is generated now and as it may have been before.
     """
     for gb_id, page in altered.items():
-        generated = set(rendered.get(f"gb/{page_file(gb_id)}", "").splitlines())
         parts = split_page(page.text)
         lines = _outside_lines(parts.head, parts.tail, parts.note)
         own = ("note_for:", "digest:")
-        foreign = (n for n, line in lines if line and line not in generated and not line.startswith(own))
+        foreign = (n for n, line in lines if line and line not in generated[gb_id] and not line.startswith(own))
         message = (
             "text outside the markers was changed; move it between them and restore the rest, "
             f"or drop it with `python generate_site.py --overwrite {gb_id}`"
@@ -108,7 +118,10 @@ class _AlteredPage(Exception):
 
 
 def _read_page(path: Path, known: Collection[str], *, check: bool) -> PageOnDisk:
-    raw = path.read_bytes()
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise _UnreadablePage(path.name, 1, f"{error.strerror}; make it a readable file, or remove it") from error
     try:
         text = raw.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
@@ -120,7 +133,7 @@ def _read_page(path: Path, known: Collection[str], *, check: bool) -> PageOnDisk
         raise _UnreadablePage(path.name, error.line, error.message) from error
     sealed_with = front_matter_value(text, "digest")
     written_for = front_matter_value(text, "note_for") if sealed_with else _type_on_upstream_page(parts.head)
-    page = PageOnDisk(file=path.name, text=text, note=Note(text=parts.note, written_for=written_for or ""))
+    page = PageOnDisk(file=path.name, raw=raw, note=Note(text=parts.note, written_for=written_for or ""))
     if check and sealed_with is None:
         _refuse_foreign_text(page, known)
     elif check and sealed_with != digest(text):
@@ -129,16 +142,15 @@ def _read_page(path: Path, known: Collection[str], *, check: bool) -> PageOnDisk
 
 
 def _one_of(found: list[PageOnDisk]) -> PageOnDisk:
-    """Both cases of a name: fine when they hold the same note, or only one holds any."""
-    if len(found) == 1:
-        return found[0]
+    """Several spellings of a name: fine when they hold the same note, or only one holds any."""
     first, *others = found
-    for other in others:
-        if first.note and other.note and first.note.text.strip() != other.note.text.strip():
-            message = f"{first.file} holds another note; move one note into the other file and delete this one"
+    noted = [page for page in found if page.note]
+    for other in noted[1:]:
+        if other.note.text.strip() != noted[0].note.text.strip():
+            message = f"{noted[0].file} holds another note; move one note into the other file and delete this one"
             raise _UnreadablePage(other.file, 1, message)
-    note = next((page.note for page in found if page.note), first.note)
-    return PageOnDisk(file=first.file, text=first.text, note=note, twins=tuple(other.file for other in others))
+    note = noted[0].note if noted else first.note
+    return PageOnDisk(file=first.file, raw=first.raw, note=note, twins={other.file: other.raw for other in others})
 
 
 # A page of the upstream site: no digest, so its text is compared line by line with what that site's generator writes.

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.callsites import Emission, find_emissions
+from registry.datafile import read_data_file, shown
 from registry.errors import InvalidInput, Problem
 from registry.hints import split_literals
 from registry.model import CallSite, Release, Revision, Wordings
@@ -138,5 +139,5 @@ def _load_call_site(site: Mapping[str, Any]) -> CallSite:
 
 def read_releases(folder: Path) -> tuple[Release, ...]:
     """Read every release file, oldest release first."""
-    releases = [parse_release(path.read_text("utf-8"), f"{folder.name}/{path.name}") for path in folder.glob("*.json")]
+    releases = [parse_release(read_data_file(path), shown(path)) for path in sorted(folder.glob("*.json"))]
     return tuple(sorted(releases, key=lambda release: version_key(release.torch)))

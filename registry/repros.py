@@ -7,6 +7,7 @@ import hashlib
 import re
 from pathlib import Path
 
+from registry.datafile import read_data_file
 from registry.errors import InvalidInput, Problem
 from registry.model import Repro
 
@@ -17,7 +18,9 @@ def read_repros(folder: Path) -> dict[str, Repro]:
     problems: list[Problem] = []
     for path in sorted(folder.glob("*.py")):
         try:
-            repros[path.stem] = parse_repro(path.read_bytes(), path.stem)
+            repros[path.stem] = parse_repro(read_data_file(path), path.stem)
+        except InvalidInput as error:
+            problems += error.problems
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             problems.append(Problem(f"registry/repros/{path.name}:{line}", str(getattr(error, "msg", error))))
@@ -26,11 +29,10 @@ def read_repros(folder: Path) -> dict[str, Repro]:
     return repros
 
 
-def parse_repro(raw: bytes, gb_id: str) -> Repro:
+def parse_repro(source: str, gb_id: str) -> Repro:
     """Parse one file; SyntaxError or ValueError says what is wrong."""
     if not re.fullmatch(r"GB\d{4,6}|GBL-[0-9A-F]{6}", gb_id):
         raise ValueError("a repro is named after its id (GB0042.py); rename or delete this file")
-    source = raw.decode("utf-8")
     module = ast.parse(source)
     functions = [node.name for node in module.body if isinstance(node, ast.FunctionDef)]
     lead = ast.get_docstring(module)
@@ -43,7 +45,7 @@ def parse_repro(raw: bytes, gb_id: str) -> Repro:
         gb_id=gb_id,
         lead=" ".join(lead.split()),
         source=source,
-        sha256=hashlib.sha256(raw).hexdigest(),
+        sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
         fixes=tuple(name for name in functions if name.startswith("fixed")),
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),

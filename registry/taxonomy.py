@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from registry.datafile import read_data_file
 from registry.errors import InvalidInput, Problem
 from registry.model import Category
 
@@ -22,7 +23,7 @@ UNCATEGORISED = Category(
 
 def read_taxonomy(path: Path) -> tuple[Category, ...]:
     """Read the file; all problems at once as InvalidInput."""
-    text = path.read_text("utf-8")
+    text = read_data_file(path)
     try:
         # The C loader reads 600 ids ten times faster than the Python one, and is not in every build.
         content = yaml.load(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader))

@@ -10,9 +10,11 @@ from typing import Any
 
 import jinja2
 
+from registry.errors import InvalidInput, Problem
 from registry.model import CallSite, Category, GraphBreak, History, InRelease, Note, Registry
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.pages import page_file
+from registry.taxonomy import UNCATEGORISED
 from sitegen.dashboard import dashboard_context
 from sitegen.escape import prose, verbatim
 from sitegen.links import page_link, page_permalink, source_label, source_url
@@ -20,10 +22,18 @@ from sitegen.links import page_link, page_permalink, source_label, source_url
 
 def render_site(registry: Registry, templates: Path) -> dict[str, str]:
     """Return {path under docs/: text} for every generated file; write nothing."""
-    environment = _environment(templates)
-    categories = {category.key: category for category in registry.categories}
+    try:
+        return _render_all(registry, _environment(templates))
+    except jinja2.TemplateError as error:
+        where = f"templates/{getattr(error, 'name', None) or '*.j2'}:{getattr(error, 'lineno', None) or 1}"
+        reason = "not there" if isinstance(error, jinja2.TemplateNotFound) else error.message
+        raise InvalidInput([Problem(where, f"{reason}; `git checkout templates` brings it back")]) from error
+
+
+def _render_all(registry: Registry, environment: jinja2.Environment) -> dict[str, str]:
+    categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
     template = environment.get_template("graph_break.md.j2")
-    pages = {f"gb/{page_file(gb.gb_id)}": _render_break(template, gb, categories.get(gb.category)) for gb in registry}
+    pages = {f"gb/{page_file(gb.gb_id)}": _render_break(template, gb, categories[gb.category]) for gb in registry}
     pages["index.md"] = environment.get_template("index.md.j2").render(registry=registry)
     pages["dashboard.md"] = environment.get_template("dashboard.md.j2").render(dashboard_context(registry))
     return pages
@@ -58,12 +68,12 @@ def _releases(releases: Sequence[str]) -> str:
     return f"torch {releases[0]}" if len(releases) == 1 else f"torch {releases[0]} to {releases[-1]}"
 
 
-def _render_break(template: jinja2.Template, gb: GraphBreak, category: Category | None) -> str:
+def _render_break(template: jinja2.Template, gb: GraphBreak, category: Category) -> str:
     note = gb.note or Note(text=EMPTY_NOTE, written_for=gb.gb_type)
     page = template.render(
         gb=gb,
         category=category,
-        category_link=f"../dashboard.html#{category.key}" if category else "",
+        category_link=f"../dashboard.html#{category.key}",
         description=_description(gb),
         permalink=page_permalink(gb),
         standing=_standing(gb),

@@ -1,35 +1,40 @@
 """Proof that nothing has to be rendered: digests of everything that goes into the pages, and of the pages themselves.
 
 The stamp lies in .cache/ and is never committed. Without it, or when anything differs, everything is rendered: it can
-save work, not hide a change.
+save work, not hide a change. So inputs are digested before they are read, and outputs as they were rendered: what
+changes on the disk in the meantime does not match the next time.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
+import registry
+import sitegen
+
 STAMP = Path(".cache") / "generate-site.json"
-_INPUTS = ("registry", "sitegen", "templates")
 
 
-def inputs_digest(root: Path, registry: bytes, origin: str) -> str:
-    """Digest the registry that is shown, the data and the code beside it, and the library that renders."""
-    total = hashlib.sha256(f"{origin}\0{version('jinja2')}\0".encode())
-    total.update(registry)
+def inputs_digest(root: Path, pulled: Iterable[object]) -> str:
+    """Digest what was pulled, the data and templates beside it, our own code, and the library that renders."""
+    total = hashlib.sha256(repr((version("jinja2"), *pulled)).encode())
     for path in _input_files(root):
-        total.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
+        total.update(f"\0{path.name}\0".encode())
         total.update(path.read_bytes())
     return total.hexdigest()
 
 
 def _input_files(root: Path) -> Iterable[Path]:
-    found = (path for folder in _INPUTS for path in (root / folder).rglob("*"))
-    # The snapshot is covered by `registry` and `origin`; its file changes when they do.
-    return sorted(path for path in found if path.is_file() and "__pycache__" not in path.parts)
+    """All but the snapshot, which `pulled` stands for: a pull may be about to change it."""
+    code = (path for package in (registry, sitegen) for path in Path(str(package.__file__)).parent.glob("*.py"))
+    data = (path for folder in ("registry", "templates") for path in (root / folder).rglob("*"))
+    found = {path for path in (*code, *data) if path.is_file() and path.parent.name != "__pycache__"}
+    return sorted(path for path in found if path.parent != root / "registry" / "snapshot")
 
 
 def is_current(root: Path, docs: Path, inputs: str) -> bool:
@@ -37,18 +42,20 @@ def is_current(root: Path, docs: Path, inputs: str) -> bool:
     try:
         stamp = json.loads((root / STAMP).read_bytes())
         outputs: Mapping[str, str] = stamp["outputs"]
-        return bool(stamp["inputs"] == inputs and outputs == _digests(docs, outputs))
+        names = {*outputs, *(f"gb/{path.name}" for path in (docs / "gb").glob("*.md"))}
+        on_disk = {name: _digest((docs / name).read_bytes()) for name in names}
     except (OSError, ValueError, KeyError, TypeError):
         return False
+    return bool(stamp["inputs"] == inputs and outputs == on_disk)
 
 
-def write_stamp(root: Path, docs: Path, inputs: str, outputs: Iterable[str]) -> None:
-    """Remember what these inputs gave."""
-    path = root / STAMP
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps({"inputs": inputs, "outputs": _digests(docs, outputs)}), "utf-8")
+def write_stamp(root: Path, inputs: str, texts: Mapping[str, str]) -> None:
+    """Remember what these inputs gave; a stamp that can't be written saves nothing, and spoils nothing."""
+    outputs = {name: _digest(text.encode("utf-8")) for name, text in texts.items()}
+    with contextlib.suppress(OSError):
+        (root / STAMP).parent.mkdir(exist_ok=True)
+        (root / STAMP).write_text(json.dumps({"inputs": inputs, "outputs": outputs}), "utf-8")
 
 
-def _digests(docs: Path, outputs: Iterable[str]) -> dict[str, str]:
-    names = {*outputs, *(f"gb/{path.name}" for path in (docs / "gb").glob("*.md"))}
-    return {name: hashlib.sha256((docs / name).read_bytes()).hexdigest() for name in names}
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -24,6 +24,7 @@ class Change:
     path: Path
     new: bytes
     old: bytes | None
+    """What is there now, as far as we know; None if nothing is."""
     on_disk: Path | None = None
     """The file under the name it has now, where that is another spelling of `path`."""
     remove: tuple[Path, ...] = ()
@@ -31,17 +32,18 @@ class Change:
 
 
 def plan_changes(
-    folder: Path, texts: Mapping[str, str], spelled: Mapping[str, Sequence[str]] | None = None
+    folder: Path, texts: Mapping[str, str], seen: Mapping[str, Mapping[str, bytes | None]] | None = None
 ) -> tuple[Change, ...]:
     """Compare {path: text} with the files under `folder`; return what differs, in order.
 
-    `spelled` gives, for a path, the spellings of it that are on disk, the one to keep first.
+    `seen` gives, for a path that was read before, {spelling on disk: content as it was read}, the one to keep first.
     """
     changes = []
     for name, text in texts.items():
-        present, *others = (spelled or {}).get(name, (name,))
+        files = (seen or {}).get(name) or {name: _read(folder / name)}
+        present, *others = files
         path, on_disk = folder / name, folder / present
-        old = on_disk.read_bytes() if on_disk.exists() else None
+        old = files[present]
         new = text.encode("utf-8")
         if old != new or present != name or others:
             change = Change(
@@ -55,13 +57,20 @@ def plan_changes(
     return tuple(changes)
 
 
-def write_changes(changes: Sequence[Change]) -> None:
+def _read(path: Path) -> bytes | None:
+    return path.read_bytes() if path.exists() else None
+
+
+def write_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
     """Write every change. First all content goes to temporary files, on disk for certain; then each takes its place.
+
+    Returns the changes that were left out because somebody saved the file meanwhile: their bytes go before ours.
 
     A full or read-only disk is met in the first part, when no file has been touched. A process killed in the second
     leaves every file whole, some new and some old; the next run writes the rest.
     """
     staged: list[tuple[Path, Change]] = []
+    overtaken = []
     try:
         for folder in sorted({change.path.parent for change in changes}):
             folder.mkdir(parents=True, exist_ok=True)
@@ -70,9 +79,14 @@ def write_changes(changes: Sequence[Change]) -> None:
             staged = [(_temporary(change.path), change) for change in changes]
             list(pool.map(_stage, staged))
         for temporary, change in staged:
-            _put_in_place(temporary, change)
+            if _read(change.on_disk or change.path) == change.old:
+                _put_in_place(temporary, change)
+            else:
+                overtaken.append(change)
+                temporary.unlink()
         for folder in {change.path.parent for change in changes}:
             _sync_folder(folder)
+        return tuple(overtaken)
     except OSError as error:
         for temporary, _ in staged:
             with contextlib.suppress(OSError):

@@ -208,7 +208,7 @@ def _compile_once(
 
 
 def generate_here(checkout: Path, *arguments: str, upstream: str | None = None) -> Finished:
-    """Call the command in this process: the same code, without a third of a second of imports."""
+    """Call the command in this process: the same code, without a third of a second of imports. Not from two threads."""
     stdout, stderr = io.StringIO(), io.StringIO()
     with (
         redirect_stdout(stdout),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import sitegen.generation
 import sitegen.render
 from registry.model import Registry
 from registry.snapshot import read_snapshot
@@ -65,7 +66,7 @@ def forbid_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
     def render_site(*_: object) -> dict[str, str]:
         raise AssertionError("rendered, though nothing changed")
 
-    monkeypatch.setattr(sitegen.render, "render_site", render_site)
+    monkeypatch.setattr(sitegen.generation, "render_site", render_site)
 
 
 # Writing
@@ -117,6 +118,14 @@ def test_a_second_pull_of_the_same_upstream_renders_nothing(checkout: Path, monk
     assert (done.code, done.stderr) == (0, "")
     assert "nothing changed, nothing rendered" in done.stdout
     assert "If-None-Match" in server.seen[-1].headers
+
+
+def test_the_order_in_which_upstream_reworded_ids_does_not_matter_to_the_stamp(checkout: Path) -> None:
+    first = reworded(WORDINGS, "GB0002")
+    for wordings in (first, reworded(first, "GB0004")):
+        with upstream_sending(registry_json(wordings)) as server:
+            assert generate_here(checkout, upstream=server.url).code == 0
+    assert "nothing rendered" in generate_here(checkout, "--source", "snapshot").stdout
 
 
 def test_without_the_stamp_everything_is_rendered_and_still_nothing_written(checkout: Path) -> None:
@@ -194,7 +203,7 @@ def test_what_changes_while_a_run_is_at_work_is_not_hidden_by_its_stamp(
         return texts
 
     with monkeypatch.context() as patched:
-        patched.setattr(sitegen.render, "render_site", render_slowly)
+        patched.setattr(sitegen.generation, "render_site", render_slowly)
         generate_here(checkout, "--source", "snapshot")
     done = generate_here(checkout, "--source", "snapshot")
     assert "nothing rendered" not in done.stdout
@@ -441,10 +450,10 @@ def test_without_upstream_docs_are_mended_from_the_snapshot(checkout: Path) -> N
     assert "WARNING: using the snapshot: release:2.15.0 of 2026-01-02" in done.stderr
 
 
-@pytest.mark.parametrize("source", ["nowhere.json", "http://127.0.0.1:9/", "release:nonsense"])
+@pytest.mark.parametrize("source", ["nowhere.json", "URL", "release:nonsense"])
 def test_a_source_that_cannot_be_read_is_exit_3_and_one_line(checkout: Path, source: str) -> None:
-    with unchanged(checkout):
-        done = generate_here(checkout, "--source", source)
+    with serve(answer_404) as server, unchanged(checkout):
+        done = generate_here(checkout, "--source", source.replace("URL", server.url))
     assert (done.code, done.stdout) == (3, "")
     assert len(done.stderr.splitlines()) == 1
     assert done.stderr.startswith("error: ")

@@ -75,7 +75,7 @@ def test_every_committed_id_has_exactly_one_category_and_there_are_12_to_18() ->
 
 
 def test_a_repro_is_parsed_and_never_run() -> None:
-    repro = parse_repro((REPRO + "raise SystemExit\n").encode(), "GB0001")
+    repro = parse_repro(REPRO + "raise SystemExit\n", "GB0001")
     assert (repro.lead, repro.fixes, repro.isolated) == ("Lead sentence.", ("fixed",), ("isolated_call",))
     assert (repro.no_fix, repro.reach) == ("why", "config")
 
@@ -129,7 +129,7 @@ def test_evidence_of_another_kind_or_a_newer_schema_is_refused(tmp_path: Path, c
 
 
 def test_data_for_ids_that_nobody_knows_is_reported() -> None:
-    repro = parse_repro(REPRO.encode(), "GB0999")
+    repro = parse_repro(REPRO, "GB0999")
     known = knowledge({"GB0002": [revision("t")]}, repros={"GB0999": repro}, evidence={"GB0998": ()})
     registry = merge_registry(known)
     assert [str(problem) for problem in check_all(registry, known)] == [
@@ -137,9 +137,9 @@ def test_data_for_ids_that_nobody_knows_is_reported() -> None:
         "registry/evidence:1: GB0998: no such graph break; delete its records",
         "registry/taxonomy.yml:1: GB0001: no such graph break; remove it",
     ]
-    assert [problem.where for problem in check_pages_have_an_id(registry, ["GB0002", "GB0997"])] == [
-        "docs/gb/GB0997.md:1"
-    ]
+    assert [
+        problem.where for problem in check_pages_have_an_id(registry, {"GB0002": "GB0002.md", "GB0997": "gb0997.md"})
+    ] == ["docs/gb/gb0997.md:1"]
     assert [problem.message for problem in warn_uncategorised(registry)] == [
         "GB0002 (t) has no category; add it to one"
     ]

@@ -1,0 +1,143 @@
+"""One run, from what was pulled to what is on disk: merge, render, compare, write. Nothing here prints."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
+from registry.errors import Problem
+from registry.evidence import read_captured, read_evidence
+from registry.merge import Knowledge, merge_registry
+from registry.model import Note, Registry, Wordings
+from registry.pages import PagesOnDisk, check_altered, page_file, read_pages
+from registry.releases import read_releases
+from registry.repros import read_repros
+from registry.snapshot import Snapshot, plan_snapshot, superseded_by
+from registry.sources import Pulled
+from registry.taxonomy import read_taxonomy
+from sitegen.render import render_site
+from sitegen.stamp import inputs_digest, is_current, write_stamp
+from sitegen.write import Change, plan_changes, write_changes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What a run found out, and what it would write."""
+
+    registry: Registry
+    texts: Mapping[str, str]
+    changes: tuple[Change, ...]
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generation:
+    """A checkout and the registry that its pages are to show."""
+
+    root: Path
+    snapshot: Snapshot
+    pulled: Pulled
+    keep: bool
+    """Whether what was pulled becomes the snapshot: it follows upstream alone."""
+    overwrite: Collection[str] = field(default_factory=frozenset)
+
+    @property
+    def docs(self) -> Path:
+        return self.root / "docs"
+
+    @property
+    def superseded(self) -> Wordings:
+        return superseded_by(self.snapshot, self.pulled.wordings)
+
+    def inputs(self) -> str:
+        """Digest everything the pages are made of. To be taken before anything is read; see sitegen.stamp."""
+        return inputs_digest(self.root, (self.pulled.raw, self.pulled.origin, self.superseded))
+
+    def nothing_to_do(self, inputs: str) -> bool:
+        """Whether it is proven that a run would write nothing."""
+        return not self.overwrite and not self._snapshot_changes() and is_current(self.root, self.docs, inputs)
+
+    def plan(self) -> Plan:
+        """Read, merge, render and compare; write nothing."""
+        known = self._read_knowledge()
+        wordings = {one for found in known.all_wordings() for revisions in found.values() for one in revisions}
+        pages = read_pages(self.docs / "gb", wordings, self.overwrite)
+        readable = {**pages.pages, **pages.altered}
+        registry = merge_registry(known, {gb_id: page.note for gb_id, page in readable.items()})
+        texts = render_site(registry, self.root / "templates")
+        problems = (
+            *pages.problems,
+            *check_altered(pages.altered, self._generated_lines(known, pages, texts)),
+            *check_pages_have_an_id(registry, pages.files),
+            *check_all(registry, known),
+        )
+        left = {f"gb/{page_file(gb_id)}" for gb_id in pages.refused}
+        written = {name: text for name, text in texts.items() if name not in left}
+        return Plan(
+            registry=registry,
+            texts=written,
+            changes=(*self._snapshot_changes(), *plan_changes(self.docs, written, _seen(pages))),
+            problems=tuple(sorted(problems)),
+            warnings=tuple(warn_uncategorised(registry)),
+        )
+
+    def write(self, plan: Plan, inputs: str) -> Plan:
+        """Write what was planned; return what was done of it, with the problems that writing added."""
+        overtaken = write_changes(plan.changes)
+        found = tuple(
+            Problem(f"{self.shown(change)}:1", "saved by somebody meanwhile; run again") for change in overtaken
+        )
+        if not plan.problems and not overtaken:
+            write_stamp(self.root, inputs, plan.texts)
+        done = tuple(change for change in plan.changes if change not in overtaken)
+        return replace(plan, changes=done, problems=plan.problems + found)
+
+    def shown(self, change: Change) -> str:
+        """A changed file's path from the root of the checkout."""
+        return change.path.relative_to(self.root).as_posix()
+
+    def _snapshot_changes(self) -> tuple[Change, ...]:
+        if not self.keep:
+            return ()
+        files = plan_snapshot(self.snapshot, self.pulled.raw, self.pulled.wordings, self.pulled.origin)
+        return plan_changes(self.root / "registry" / "snapshot", files)
+
+    def _read_knowledge(self) -> Knowledge:
+        data = self.root / "registry"
+        return Knowledge(
+            wordings=self.pulled.wordings,
+            origin=self.pulled.origin,
+            superseded=self.superseded,
+            releases=read_releases(data / "releases"),
+            categories=read_taxonomy(data / "taxonomy.yml"),
+            repros=read_repros(data / "repros"),
+            evidence=read_evidence(data / "evidence"),
+            captured=read_captured(data / "captured"),
+        )
+
+    def _generated_lines(self, known: Knowledge, pages: PagesOnDisk, texts: Mapping[str, str]) -> dict[str, set[str]]:
+        """The lines of altered pages as generated now, and from the last snapshot, with their note and without."""
+        if not pages.altered:
+            return {}
+        before = replace(known, wordings=self.snapshot.wordings)
+        with_notes = {gb_id: page.note for gb_id, page in pages.altered.items()}
+        no_notes: dict[str, Note] = {}
+        versions = [texts]
+        versions += [
+            render_site(merge_registry(before, notes), self.root / "templates") for notes in (with_notes, no_notes)
+        ]
+        return {
+            gb_id: {line for version in versions for line in version.get(f"gb/{page_file(gb_id)}", "").splitlines()}
+            for gb_id in pages.altered
+        }
+
+
+def _seen(pages: PagesOnDisk) -> dict[str, dict[str, bytes | None]]:
+    """What was read of each page, under the names it has on disk."""
+    return {
+        f"gb/{page_file(gb_id)}": {f"gb/{name}": raw for name, raw in {page.file: page.raw, **page.twins}.items()}
+        for gb_id, page in pages.pages.items()
+    }
