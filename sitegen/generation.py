@@ -17,6 +17,7 @@ from registry.repros import read_repros
 from registry.snapshot import Snapshot, plan_snapshot, superseded_by
 from registry.sources import Pulled
 from registry.taxonomy import read_taxonomy
+from registry.upstream import dump_registry
 from sitegen.render import render_site
 from sitegen.stamp import inputs_digest, is_current, write_stamp
 from sitegen.write import Change, plan_changes, write_changes
@@ -54,7 +55,7 @@ class Generation:
 
     def inputs(self) -> str:
         """Digest everything the pages are made of. To be taken before anything is read; see sitegen.stamp."""
-        return inputs_digest(self.root, (self.pulled.raw, self.pulled.origin, self.superseded))
+        return inputs_digest(self.root, (self.pulled.raw, self.pulled.origin, dump_registry(self.superseded)))
 
     def nothing_to_do(self, inputs: str) -> bool:
         """Whether it is proven that a run would write nothing."""

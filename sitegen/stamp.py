@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
@@ -24,7 +25,7 @@ def inputs_digest(root: Path, pulled: Iterable[object]) -> str:
     """Digest what was pulled, the data and templates beside it, our own code, and the library that renders."""
     total = hashlib.sha256(repr((version("jinja2"), *pulled)).encode())
     for path in _input_files(root):
-        total.update(f"\0{path.name}\0".encode())
+        total.update(b"\0" + os.fsencode(path.name) + b"\0")
         total.update(path.read_bytes())
     return total.hexdigest()
 

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import WriteFailed
@@ -27,8 +27,13 @@ class Change:
     """What is there now, as far as we know; None if nothing is."""
     on_disk: Path | None = None
     """The file under the name it has now, where that is another spelling of `path`."""
-    remove: tuple[Path, ...] = ()
-    """Other spellings, whose content `new` holds too."""
+    remove: Mapping[Path, bytes | None] = field(default_factory=dict)
+    """Other spellings, whose content as we know it `new` holds too."""
+
+    def still_fits(self) -> bool:
+        """Whether nobody has saved the file, under any spelling, since it was read."""
+        files = {self.on_disk or self.path: self.old, **self.remove}
+        return all(_read(path) == content for path, content in files.items())
 
 
 def plan_changes(
@@ -51,7 +56,7 @@ def plan_changes(
                 new=new,
                 old=old,
                 on_disk=on_disk if present != name else None,
-                remove=tuple(folder / other for other in others),
+                remove={folder / other: files[other] for other in others},
             )
             changes.append(change)
     return tuple(changes)
@@ -79,7 +84,7 @@ def write_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
             staged = [(_temporary(change.path), change) for change in changes]
             list(pool.map(_stage, staged))
         for temporary, change in staged:
-            if _read(change.on_disk or change.path) == change.old:
+            if change.still_fits():
                 _put_in_place(temporary, change)
             else:
                 overtaken.append(change)
