@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
-from registry.errors import Problem
+from registry.errors import InvalidInput, Problem
 from registry.evidence import read_captured, read_evidence
 from registry.merge import Knowledge, merge_registry
 from registry.model import Note, Registry, Wordings
@@ -30,6 +30,8 @@ class Plan:
     registry: Registry
     texts: Mapping[str, str]
     changes: tuple[Change, ...]
+    snapshot: tuple[Change, ...]
+    """Those of the changes that keep what was pulled."""
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
 
@@ -43,7 +45,7 @@ class Generation:
     pulled: Pulled
     keep: bool
     """Whether what was pulled becomes the snapshot: it follows upstream alone."""
-    overwrite: Collection[str] = field(default_factory=frozenset)
+    overwrite: frozenset[str] = frozenset()
 
     @property
     def docs(self) -> Path:
@@ -68,6 +70,9 @@ class Generation:
         pages = read_pages(self.docs / "gb", wordings, self.overwrite)
         readable = {**pages.pages, **pages.altered}
         registry = merge_registry(known, {gb_id: page.note for gb_id, page in readable.items()})
+        unknown = self.overwrite - {gb.gb_id for gb in registry}
+        if unknown:
+            raise InvalidInput([Problem(f"--overwrite {gb_id}", "no such graph break") for gb_id in sorted(unknown)])
         texts = render_site(registry, self.root / "templates")
         problems = (
             *pages.problems,
@@ -75,19 +80,21 @@ class Generation:
             *check_pages_have_an_id(registry, pages.files),
             *check_all(registry, known),
         )
+        kept = self._snapshot_changes()
         left = {f"gb/{page_file(gb_id)}" for gb_id in pages.refused}
         written = {name: text for name, text in texts.items() if name not in left}
         return Plan(
             registry=registry,
             texts=written,
-            changes=(*self._snapshot_changes(), *plan_changes(self.docs, written, _seen(pages))),
+            changes=(*kept, *plan_changes(self.docs, written, _seen(pages))),
+            snapshot=kept,
             problems=tuple(sorted(problems)),
             warnings=tuple(warn_uncategorised(registry)),
         )
 
     def write(self, plan: Plan, inputs: str) -> Plan:
         """Write what was planned; return what was done of it, with the problems that writing added."""
-        overtaken = write_changes(plan.changes)
+        overtaken = write_changes(plan.changes, together=plan.snapshot)
         found = tuple(
             Problem(f"{self.shown(change)}:1", "saved by somebody meanwhile; run again") for change in overtaken
         )

@@ -69,7 +69,7 @@ def _releases(releases: Sequence[str]) -> str:
 
 
 def _render_break(template: jinja2.Template, gb: GraphBreak, category: Category) -> str:
-    note = gb.note or Note(text=EMPTY_NOTE, written_for=gb.gb_type)
+    note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
     page = template.render(
         gb=gb,
         category=category,

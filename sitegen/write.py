@@ -6,7 +6,7 @@ import contextlib
 import difflib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,9 +31,9 @@ class Change:
     """Other spellings, whose content as we know it `new` holds too."""
 
     def still_fits(self) -> bool:
-        """Whether nobody has saved the file, under any spelling, since it was read."""
-        files = {self.on_disk or self.path: self.old, **self.remove}
-        return all(_read(path) == content for path, content in files.items())
+        """Whether nobody has saved the file, under any spelling, since it was read; another run of ours may have."""
+        as_read = _read(self.on_disk or self.path) == self.old or _read(self.path) == self.new
+        return as_read and all(_read(path) in (content, None) for path, content in self.remove.items())
 
 
 def plan_changes(
@@ -66,10 +66,11 @@ def _read(path: Path) -> bytes | None:
     return path.read_bytes() if path.exists() else None
 
 
-def write_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
+def write_changes(changes: Sequence[Change], together: Collection[Change] = ()) -> tuple[Change, ...]:
     """Write every change. First all content goes to temporary files, on disk for certain; then each takes its place.
 
-    Returns the changes that were left out because somebody saved the file meanwhile: their bytes go before ours.
+    Returns the changes that were left out because somebody saved the file meanwhile: their bytes go before ours. Those
+    that belong `together` are left out together.
 
     A full or read-only disk is met in the first part, when no file has been touched. A process killed in the second
     leaves every file whole, some new and some old; the next run writes the rest.
@@ -83,8 +84,9 @@ def write_changes(changes: Sequence[Change]) -> tuple[Change, ...]:
         with ThreadPoolExecutor(8) as pool:  # fsync waits for the disk; several at once share one journal commit
             staged = [(_temporary(change.path), change) for change in changes]
             list(pool.map(_stage, staged))
+        split = not all(change.still_fits() for change in together)
         for temporary, change in staged:
-            if change.still_fits():
+            if change.still_fits() and not (split and change in together):
                 _put_in_place(temporary, change)
             else:
                 overtaken.append(change)
@@ -120,10 +122,11 @@ def _put_in_place(temporary: Path, change: Change) -> None:
     # Renaming the old spelling first keeps exactly one file at every moment, on disks that ignore case too: there,
     # removing gb0007.md after writing GB0007.md would remove the page.
     if change.on_disk is not None:
-        change.on_disk.replace(change.path)
+        with contextlib.suppress(FileNotFoundError):  # another run of ours was quicker
+            change.on_disk.replace(change.path)
     temporary.replace(change.path)
     for twin in change.remove:
-        twin.unlink()
+        twin.unlink(missing_ok=True)
 
 
 def _sync_folder(folder: Path) -> None:
@@ -139,8 +142,9 @@ def _sync_folder(folder: Path) -> None:
 def _remove_leftovers(folder: Path) -> None:
     """Temporary files of a run that was killed; young ones may belong to a run that is alive."""
     for path in folder.glob(f"{_TEMPORARY}*.tmp"):
-        if time.time() - path.stat().st_mtime > _LEFTOVER_AFTER:
-            path.unlink()
+        with contextlib.suppress(FileNotFoundError):  # its run has just finished
+            if time.time() - path.stat().st_mtime > _LEFTOVER_AFTER:
+                path.unlink()
 
 
 def diff_changes(changes: Iterable[Change], root: Path) -> Iterator[str]:

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Install the programs that the tests run, where that can be done without asking; say how where it can't.
+# Arguments: the programs; program:package where Debian's package has another name.
 set -euo pipefail
 missing=()
 for tool in "$@"; do
-  command -v "$tool" >/dev/null || missing+=("$tool")
+  command -v "${tool%%:*}" >/dev/null || missing+=("${tool#*:}")
 done
 [ "${#missing[@]}" -eq 0 ] && exit 0
 

@@ -467,3 +467,14 @@ def test_an_unknown_key_upstream_is_a_warning(checkout: Path) -> None:
         done = generate_here(checkout, upstream=server.url)
     assert done.code == 0
     assert 'unknown key "Severity" ignored (12 revisions' in done.stderr
+
+
+def test_overwriting_the_page_of_an_id_that_nobody_knows_is_an_error_and_writes_nothing(checkout: Path) -> None:
+    with unchanged(checkout):
+        done = generate_here(checkout, "--source", "snapshot", "--overwrite", "GB9999", "--overwrite", "nonsense")
+    assert done.code == 2
+    assert done.stderr.splitlines() == [
+        "--overwrite GB9999: no such graph break",
+        "--overwrite NONSENSE: no such graph break",
+        "2 problems",
+    ]
