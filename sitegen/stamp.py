@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,18 +24,25 @@ STAMP = Path(".cache") / "generate-site.json"
 def inputs_digest(root: Path, pulled: Iterable[object]) -> str:
     """Digest what was pulled, the data and templates beside it, our own code, and the library that renders."""
     total = hashlib.sha256(repr((version("jinja2"), *pulled)).encode())
-    for path in _input_files(root):
-        total.update(b"\0" + os.fsencode(path.name) + b"\0")
+    for name, path in sorted(_input_files(root)):
+        total.update(b"\0" + os.fsencode(name) + b"\0")
         total.update(path.read_bytes())
     return total.hexdigest()
 
 
-def _input_files(root: Path) -> Iterable[Path]:
-    """All but the snapshot, which `pulled` stands for: a pull may be about to change it."""
-    code = (path for package in (registry, sitegen) for path in Path(str(package.__file__)).parent.glob("*.py"))
-    data = (path for folder in ("registry", "templates") for path in (root / folder).rglob("*"))
-    found = {path for path in (*code, *data) if path.is_file() and path.parent.name != "__pycache__"}
-    return sorted(path for path in found if path.parent != root / "registry" / "snapshot")
+def _input_files(root: Path) -> Iterator[tuple[str, Path]]:
+    """Yield (a name that does not depend on where the checkout lies, path).
+
+    All but the snapshot, which `pulled` stands for: a pull may be about to change it.
+    """
+    for package in (registry, sitegen):
+        yield from (
+            (f"{package.__name__}:{path.name}", path) for path in Path(str(package.__file__)).parent.glob("*.py")
+        )
+    for folder in (root / "registry", root / "templates"):
+        for path in folder.rglob("*"):
+            if path.is_file() and path.parent.name not in ("__pycache__", "snapshot"):
+                yield str(path.relative_to(root)), path
 
 
 def is_current(root: Path, docs: Path, inputs: str) -> bool:
