@@ -40,7 +40,7 @@ format: $(VENV)/.test
 	$(PY) -m ruff format .
 
 quick: lint
-	$(PY) -m pytest -q -m 'not ($(SLOW))'
+	$(PY) -m pytest -q -n 2 -m 'not ($(SLOW))'
 
 test: quick tools
 	$(PY) generate_site.py --check

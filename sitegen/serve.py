@@ -47,15 +47,16 @@ def serve(build: Build, watch: Sequence[Path], port: int, host: str = "127.0.0.1
     stop = threading.Event()
     watcher = threading.Thread(target=_watch, args=(live, watch, before, stop))
     with server:
-        watcher.start()
-        print(f"Serving http://{host}:{server.server_port}/ until Ctrl-C", flush=True)
-        try:
+        try:  # from here on Ctrl-C may come at any moment, and has to end the watcher too
+            watcher.start()
+            print(f"Serving http://{host}:{server.server_port}/ until Ctrl-C", flush=True)
             server.serve_forever()
         except KeyboardInterrupt:
             print("\nStopped.", flush=True)
         finally:
             stop.set()
-            watcher.join()
+            if watcher.is_alive():
+                watcher.join()
 
 
 class _LiveSite:
@@ -111,6 +112,11 @@ class _SiteServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], live: _LiveSite) -> None:
         self.live = live
         super().__init__(address, _SiteHandler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A connection that broke off, from either side, is nobody's mistake."""
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
 
 class _SiteHandler(BaseHTTPRequestHandler):
