@@ -7,7 +7,10 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-VERBS = {"show": "what the registry knows of an id"}
+VERBS = {
+    "run": "run repros, name their breaks, prove their fixes, write evidence",
+    "show": "what the registry knows of an id",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:

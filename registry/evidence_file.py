@@ -1,0 +1,100 @@
+"""Evidence files as documents: put a run in, join two, write the same bytes for the same content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from registry.errors import InvalidInput, Problem
+from registry.evidence import SCHEMA
+
+Document = dict[str, Any]
+
+_IDENTITY = ("torch", "python", "device")
+"""What makes an environment; the other fields are left out of comparisons."""
+
+
+def new_document(environment: Mapping[str, str]) -> Document:
+    """An evidence file with no records yet."""
+    return {"kind": "evidence", "schema": SCHEMA, "environment": dict(environment), "records": {}}
+
+
+def parse_document(text: str, where: str) -> Document:
+    """Read an evidence file whole; a newer schema or another kind is refused."""
+    try:
+        document: Document = json.loads(text)
+        kind, schema = document["kind"], document["schema"]
+        document["environment"], document["records"]
+    except (ValueError, KeyError, TypeError) as error:
+        raise InvalidInput(
+            [Problem(f"{where}:1", f"not an evidence file ({error!r}); delete it and run again")]
+        ) from error
+    if kind != "evidence":
+        raise InvalidInput([Problem(f"{where}:1", f"kind is {kind!r}, not 'evidence'; name another file")])
+    if schema > SCHEMA:
+        raise InvalidInput([Problem(f"{where}:1", f"schema {schema} is newer than {SCHEMA}; update the project")])
+    return document
+
+
+def put_run(
+    document: Document,
+    gb_id: str,
+    repro_sha256: str,
+    backend: str,
+    run: Mapping[str, Any],
+    environment: Mapping[str, str],
+) -> Document:
+    """Replace one id × backend. Runs of another version of the repro go; the date changes only if a record does."""
+    before = document["records"].get(gb_id)
+    same_repro = before is not None and before["repro_sha256"] == repro_sha256
+    runs = {**(before["runs"] if same_repro else {}), backend: dict(run)}
+    record = {"repro_sha256": repro_sha256, "runs": runs}
+    if record == before:
+        return document
+    return {
+        **document,
+        "environment": dict(environment),
+        "records": {**document["records"], gb_id: record},
+    }
+
+
+def merge_documents(documents: Iterable[tuple[str, Document]]) -> Document:
+    """Join shards of one environment into the file that one run would have written."""
+    merged: Document | None = None
+    problems: list[Problem] = []
+    for where, document in documents:
+        if merged is None:
+            merged = {**document, "records": dict(document["records"])}
+            continue
+        if _identity(document) != _identity(merged):
+            problems.append(Problem(f"{where}:1", f"made in {_identity(document)}, not in {_identity(merged)}"))
+            continue
+        merged["environment"]["date"] = max(
+            merged["environment"].get("date", ""), document["environment"].get("date", "")
+        )
+        for gb_id, record in document["records"].items():
+            problems += _join(merged["records"], gb_id, record, where)
+    if problems or merged is None:
+        raise InvalidInput(problems or [Problem("merge", "nothing to merge")])
+    return merged
+
+
+def _identity(document: Document) -> str:
+    return " ".join(str(document["environment"].get(key, "")) for key in _IDENTITY)
+
+
+def _join(records: dict[str, Any], gb_id: str, record: Mapping[str, Any], where: str) -> list[Problem]:
+    known = records.get(gb_id)
+    if known is None:
+        records[gb_id] = record
+        return []
+    if known["repro_sha256"] != record["repro_sha256"]:
+        return [Problem(f"{where}:1", f"{gb_id}: made from another version of its repro; run that shard again")]
+    records[gb_id] = {**known, "runs": {**known["runs"], **record["runs"]}}
+    return []
+
+
+def dump_document(document: Document) -> str:
+    """Sorted, one record per group of lines, no timings."""
+    return json.dumps(document, indent=1, sort_keys=True, ensure_ascii=False) + "\n"

@@ -1,0 +1,21 @@
+"""A function of Python's standard library that is written in C, here `bisect_left`, has no Python code Dynamo could trace."""
+import bisect
+
+import torch
+
+SIZES = [4, 8, 16]
+
+
+def inputs():
+    return (torch.randn(6),)
+
+
+def broken(x):
+    size = SIZES[bisect.bisect_left(SIZES, len(x))]
+    return torch.nn.functional.pad(x, (0, size - len(x)))
+
+
+def fixed(x):
+    """The same in plain Python is a line: write it out, Dynamo traces it."""
+    size = next(size for size in SIZES if size >= len(x))
+    return torch.nn.functional.pad(x, (0, size - len(x)))

@@ -1,0 +1,26 @@
+"""The program calls `nn.GRU`. By default Dynamo leaves `nn.RNN`, `nn.GRU` and `nn.LSTM` out of its graphs."""
+import torch
+
+GRU = torch.nn.GRU(3, 4)
+CELL = torch.nn.GRUCell(3, 4)
+CELL.load_state_dict({k[: -len("_l0")]: v for k, v in GRU.state_dict().items()})
+
+
+def inputs():
+    return (torch.randn(5, 3),)
+
+
+def broken(x):
+    output, _ = GRU(x)
+    return output
+
+
+def fixed(x):
+    """Short sequences: step through them with a cell that has the same weights.
+    The loop is unrolled, so the graph grows with the length."""
+    state = x.new_zeros(4)
+    states = []
+    for step in x:
+        state = CELL(step, state)
+        states.append(state)
+    return torch.stack(states)

@@ -1,0 +1,22 @@
+"""The compiled function calls `.backward()`. By default Dynamo traces the forward pass only, and ends the graph where the backward pass begins."""
+import torch
+
+
+def inputs():
+    return torch.randn(4), torch.randn(4, requires_grad=True)
+
+
+def loss(weight, x):
+    return (x * weight).square().mean()
+
+
+def broken(x, weight):
+    loss(weight, x).backward()
+    return weight.grad
+
+
+def fixed(x, weight):
+    """You want the gradient in the same graph: `torch.func.grad` computes it.
+    This sets `grad`; where it already holds a gradient, add to it."""
+    weight.grad = torch.func.grad(loss)(weight.detach(), x)
+    return weight.grad

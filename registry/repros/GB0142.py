@@ -1,0 +1,19 @@
+"""The object after `with` was made outside the compiled function. Dynamo knows `torch.no_grad()`, but not how to enter this existing object."""
+import torch
+
+NO_GRAD = torch.no_grad()
+
+
+def inputs():
+    return (torch.randn(8, requires_grad=True),)
+
+
+def broken(x):
+    with NO_GRAD:
+        return x.sin()
+
+
+def fixed(x):
+    """Make the context manager where you enter it."""
+    with torch.no_grad():
+        return x.sin()

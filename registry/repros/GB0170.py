@@ -1,0 +1,22 @@
+"""An `if` asks for the value of a tensor. While Dynamo traces there are no values yet, so it can't know which branch to follow."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    if x.mean() > 0:
+        return x.sqrt()
+    return x.exp()
+
+
+def fixed(x):
+    """Both branches are cheap: compute both and select."""
+    return torch.where(x.mean() > 0, x.sqrt(), x.exp())
+
+
+def fixed_cond(x):
+    """A branch is expensive: `torch.cond` records both and runs only one."""
+    return torch.cond(x.mean() > 0, torch.sqrt, torch.exp, (x,))

@@ -1,0 +1,24 @@
+"""A collective with `async_op=True` returns a handle to wait on. A graph holds tensors, and Dynamo has no way to record that handle."""
+import torch
+import torch.distributed as dist
+
+if not dist.is_initialized():
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    total = x.sin()
+    work = dist.all_reduce(total, async_op=True)
+    work.wait()
+    return total.cos()
+
+
+def fixed(x):
+    """Leave `async_op` out: within a graph the compiler decides where to wait."""
+    total = x.sin()
+    dist.all_reduce(total)
+    return total.cos()

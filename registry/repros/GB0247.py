@@ -1,0 +1,24 @@
+"""The tensor given as `out=` has another shape than the result, so torch would have to resize it. Dynamo doesn't trace an `out=` that changes shape."""
+import torch
+
+
+def inputs():
+    return torch.randn(4), torch.randn(4)
+
+
+def broken(x, y):
+    out = torch.empty(0)
+    torch.mul(x, y, out=out)
+    return out
+
+
+def fixed(x, y):
+    """You need `out=`: allocate it with the right shape."""
+    out = torch.empty_like(x)
+    torch.mul(x, y, out=out)
+    return out
+
+
+def fixed_return(x, y):
+    """The buffer was only there to save memory: the compiler plans that itself."""
+    return x * y

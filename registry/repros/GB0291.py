@@ -1,0 +1,32 @@
+"""A logger writes while the model runs. A graph holds only tensor operations, so Dynamo ends it to let Python do the writing."""
+import logging
+
+import torch
+
+LOG = logging.getLogger(__name__)
+
+
+@torch.library.custom_op("gb0291::log_mean", mutates_args=())
+def log_mean(x: torch.Tensor) -> torch.Tensor:
+    LOG.info("mean %s", x.mean())
+    return x.clone()
+
+
+log_mean.register_fake(torch.empty_like)
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    x = x.sin()
+    LOG.info("mean %s", x.mean())
+    return x.cos()
+
+
+def fixed(x):
+    """The log line must stay: an operator writes it and passes the tensor on, at the
+    price of a copy. To train through it, give it `register_autograd`."""
+    x = log_mean(x.sin())
+    return x.cos()

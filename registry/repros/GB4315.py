@@ -1,0 +1,25 @@
+"""Dynamo tries each operator on fake tensors, which have a shape but no data, and the operator raised an error. This custom operator was never told what shape it returns."""
+import torch
+
+
+def halve(x: torch.Tensor) -> torch.Tensor:
+    return x / 2
+
+
+unknown = torch.library.custom_op("gb4315::unknown", halve, mutates_args=())
+known = torch.library.custom_op("gb4315::known", halve, mutates_args=())
+known.register_fake(torch.empty_like)
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return unknown(x) + 1
+
+
+def fixed(x):
+    """The message asks for a fake impl: register a function that returns an empty
+    tensor of the right shape. If it names shapes instead, mend those in eager."""
+    return known(x) + 1

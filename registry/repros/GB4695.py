@@ -1,0 +1,18 @@
+"""The compiled function calls a module made by `torch.jit.script`. That is TorchScript, already compiled: no Python code is left for Dynamo to trace."""
+import torch
+
+LAYER = torch.nn.Linear(4, 4)
+SCRIPTED = torch.jit.script(LAYER)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    return SCRIPTED(x).relu()
+
+
+def fixed(x):
+    """You have the original module: compile that, it shares the weights."""
+    return LAYER(x).relu()

@@ -1,0 +1,170 @@
+"""`graphbreak run [IDS]`: run repros, name their breaks, prove their fixes, write evidence."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import registry
+from registry.datafile import read_data_file
+from registry.errors import InvalidInput, Problem
+from registry.evidence_file import Document, dump_document, new_document, parse_document, put_run
+from registry.model import Repro
+from registry.releases import ids_by_type, read_releases
+from registry.repros import read_repros
+from repro_runner.runner.environment import NoTorch, describe_environment
+from repro_runner.runner.job import BACKENDS, Job, Limits
+from repro_runner.runner.pool import Finished, run_jobs
+
+DATA = Path(registry.__file__).parent
+GOOD = frozenset({"verified", "reproduced", "not applicable"})
+
+EXIT_CODES = """\
+exit codes:
+  0    every program gave its own id, and every fix holds
+  1    some program failed, stopped breaking, gave another id, or has a fix that does not hold
+  2    the arguments or a data file are not valid; nothing was run
+  130  interrupted; what had ended is in the file
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run; return the exit code."""
+    arguments = _parser().parse_args(argv)
+    try:
+        repros = _choose(arguments)
+        environment = describe_environment(arguments.device)
+        out = arguments.out or DATA / "evidence" / f"torch-{environment['torch']}-{arguments.device}.json"
+        document = parse_document(read_data_file(out), str(out)) if out.exists() else new_document(environment)
+    except InvalidInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    except NoTorch as error:
+        print(error, file=sys.stderr)
+        return 2
+    jobs = [job for job in _jobs(repros, arguments) if not (arguments.resume and _has(document, job, repros))]
+    return _run(jobs, repros, arguments, document, environment, out)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak run",
+        description="Run repros, name their breaks, prove their fixes, write evidence.",
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("ids", nargs="*", metavar="ID", help="which (default: all in registry/repros)")
+    parser.add_argument(
+        "--backend", action="append", choices=[*BACKENDS, "all"], help="may be repeated (default: eager)"
+    )
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="children at a time (default: cores)")
+    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one program (120)")
+    parser.add_argument("--memory", type=float, default=6.0, metavar="GIB", help="memory for one program (6)")
+    parser.add_argument("--shard", metavar="I/N", help="only the I-th of N parts")
+    parser.add_argument(
+        "--isolate", choices=["fork", "process"], default="fork", help="process: import torch anew each time"
+    )
+    parser.add_argument("--resume", action="store_true", help="leave out what the file already has for this repro")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the evidence file")
+    parser.add_argument("--json", action="store_true", help="one JSON object per program on standard output")
+    return parser
+
+
+def _choose(arguments: argparse.Namespace) -> dict[str, Repro]:
+    repros = read_repros(DATA / "repros")
+    wanted = [gb_id.upper() for gb_id in arguments.ids] or sorted(repros)
+    unknown = [Problem(gb_id, "has no repro in registry/repros") for gb_id in wanted if gb_id not in repros]
+    if unknown:
+        raise InvalidInput(unknown)
+    chosen = {gb_id: repros[gb_id] for gb_id in wanted}
+    if arguments.shard is None:
+        return chosen
+    part, _, parts = arguments.shard.partition("/")
+    if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
+        raise InvalidInput([Problem(f"--shard {arguments.shard}", "not a part such as 2/8")])
+    return {gb_id: repro for index, (gb_id, repro) in enumerate(chosen.items()) if index % int(parts) == int(part) - 1}
+
+
+def _jobs(repros: Mapping[str, Repro], arguments: argparse.Namespace) -> Iterator[Job]:
+    types: dict[str, str] = {}
+    for release in read_releases(DATA / "releases"):
+        types |= ids_by_type(release.wordings)
+    backends = arguments.backend or ["eager"]
+    for backend in BACKENDS if "all" in backends else dict.fromkeys(backends):
+        for gb_id, repro in repros.items():
+            yield Job(gb_id=gb_id, source=repro.source, backend=backend, device=arguments.device, other_types=types)
+
+
+def _has(document: Document, job: Job, repros: Mapping[str, Repro]) -> bool:
+    record = document["records"].get(job.gb_id, {})
+    return record.get("repro_sha256") == repros[job.gb_id].sha256 and bool(record["runs"].get(job.backend))
+
+
+def _run(
+    jobs: list[Job],
+    repros: Mapping[str, Repro],
+    arguments: argparse.Namespace,
+    document: Document,
+    environment: dict[str, str],
+    out: Path,
+) -> int:
+    limits = Limits(seconds=arguments.timeout, memory=int(arguments.memory * 1024**3))
+    verdicts: Counter[str] = Counter()
+    bad = 0
+    try:
+        for ended in run_jobs(jobs, isolate=arguments.isolate, slots=arguments.jobs, limits=limits):
+            document = put_run(
+                document, ended.gb_id, repros[ended.gb_id].sha256, ended.backend, ended.record, environment
+            )
+            _write(out, dump_document(document))  # at once: a kill loses only what was running
+            verdicts[str(ended.record["verdict"])] += 1
+            problem = _problem(ended.record)
+            bad += bool(problem)
+            _show(ended, problem, len(jobs) - verdicts.total(), as_json=arguments.json)
+    except KeyboardInterrupt:
+        print(f"interrupted; {verdicts.total()} of {len(jobs)} are in {out.name}", file=sys.stderr)
+        return 130
+    missing = len(jobs) - verdicts.total()
+    summary = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())) or "nothing to run"
+    print(f"{summary}{f'; {missing} not run' if missing else ''}; {out.name}", file=sys.stderr)
+    return 1 if bad or missing else 0
+
+
+def _problem(record: Mapping[str, Any]) -> str:
+    """What somebody has to look at; empty where all is as it should be."""
+    if record["verdict"] not in GOOD:
+        return (
+            str(record.get("cause", ""))
+            or ", ".join([*record.get("ids", []), *record.get("ids_fullgraph", [])])
+            or "no break"
+        )
+    wrong = [
+        f"{name}: {found.get('cause') or found}"
+        for name, found in record.get("fixes", {}).items()
+        if not (found["compiles"] and found["equal"] and not found["breaks"])
+    ]
+    wrong += [
+        f"{name}: {found.get('cause')}" for name, found in record.get("isolated", {}).items() if not found["equal"]
+    ]
+    return "; ".join(wrong)
+
+
+def _show(ended: Finished, problem: str, remaining: int, *, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps({"gb_id": ended.gb_id, "backend": ended.backend, **ended.record}), flush=True)
+        return
+    line = f"{ended.gb_id} {ended.backend}: {ended.record['verdict']}"
+    print(f"{line}{f' ({problem})' if problem else ''} [{remaining} left]", flush=True)
+
+
+def _write(path: Path, text: str) -> None:
+    unfinished = path.with_name(f".{path.name}.part")
+    unfinished.write_text(text, "utf-8")
+    unfinished.replace(path)

@@ -1,0 +1,93 @@
+"""What a constraint may know of a graph's node: its op, its tensors, and the user's line it came from.
+
+Everything symbolic is turned into plain values here, once. A SymInt in an `if` or a comparison adds a guard, and a
+guard can recompile the user's program; a constraint that is handed no SymInt can't do that.
+"""
+
+from __future__ import annotations
+
+import operator
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch.fx import Node
+from torch.fx.experimental import symbolic_shapes
+from torch.utils._pytree import tree_leaves
+
+_FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
+_TORCH = str(Path(torch.__file__).parent)
+# Both promise to add no guard; torch 2.11 and older have the second.
+_hint = getattr(symbolic_shapes, "optimization_hint", None) or getattr(symbolic_shapes, "hint_int")  # noqa: B009
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedTensor:
+    """A tensor of a traced graph, in plain values.
+
+    A dynamic dimension is its symbol ("s77") in `shape`, and in `sizes` the size it had when the graph was compiled.
+    One that depends on data ("u0") had no size yet: None.
+    """
+
+    dtype: torch.dtype
+    layout: torch.layout
+    shape: tuple[int | str, ...]
+    sizes: tuple[int | None, ...]
+    strides: tuple[int | None, ...] = ()
+
+    @classmethod
+    def of(cls, tensor: torch.Tensor) -> TracedTensor:
+        # A sparse tensor has no strides, and asking for them raises.
+        strides = tensor.stride() if tensor.layout == torch.strided else ()
+        return cls(
+            dtype=tensor.dtype,
+            layout=tensor.layout,
+            shape=tuple(size if isinstance(size, int) else str(size) for size in tensor.shape),
+            sizes=tuple(_size_when_compiled(size) for size in tensor.shape),
+            strides=tuple(_size_when_compiled(stride) for stride in strides),
+        )
+
+
+def _size_when_compiled(size: int | torch.SymInt) -> int | None:
+    """The size itself, or a symbol's hint; None for a symbol that has none. Never adds a guard."""
+    if isinstance(size, int):
+        return size
+    return None if symbolic_shapes.has_free_unbacked_symbols(size) else int(_hint(size))
+
+
+def traced_tensors(node: Node) -> Iterator[TracedTensor]:
+    """The tensors that a node produces. What `getitem` picks was produced, and is reported, by the op before it."""
+    if node.target is operator.getitem:
+        return
+    for value in tree_leaves(node.meta.get("val")):
+        if isinstance(value, torch.Tensor):
+            yield TracedTensor.of(value)
+
+
+def op_name(node: Node) -> str:
+    """`aten.mm.default`, `higher_order.cond`, or the kind of a node that calls nothing: `placeholder`, `get_attr`."""
+    if node.op != "call_function":
+        return node.op
+    if isinstance(node.target, torch._ops.HigherOrderOperator):
+        return f"{node.target.namespace}.{node.target}"
+    if isinstance(node.target, torch._ops.OpOverload):
+        return str(node.target)
+    return f"{getattr(node.target, '__module__', '')}.{getattr(node.target, '__name__', node.target)}".lstrip("._")
+
+
+def source_line(node: Node) -> str:
+    """`file:line` of the user's code, "" if unknown. An input of the graph has the line that uses it first."""
+    for candidate in (node, *node.users):
+        if candidate.stack_trace:
+            return _innermost_user_frame(candidate.stack_trace)
+    return ""
+
+
+def _innermost_user_frame(stack_trace: str) -> str:
+    """The last frame outside torch: `nn.Linear.forward` is not the user's code, the call of the layer is."""
+    frames = [(frame["file"], frame["line"]) for frame in _FRAME.finditer(stack_trace)]
+    own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
+    file, line = (own or frames or [("", "")])[-1]
+    return f"{file}:{line}" if file else ""

@@ -1,0 +1,1 @@
+"""Isolate, run, verify, write evidence. The child's side needs only torch and the standard library."""

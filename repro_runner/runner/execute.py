@@ -1,0 +1,239 @@
+"""The child's side: run one repro under one backend, and say what happened. Needs torch and the standard library."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from repro_runner.capture import CapturedBreak, capture_breaks
+from repro_runner.runner.compare import Outcome, difference, keep
+from repro_runner.runner.job import SEEDS, Job
+from repro_runner.runner.normalise import normalise
+from repro_runner.runner.requires import unmet
+
+
+def execute(job: Job, folder: Path) -> dict[str, Any]:
+    """Run a repro in `folder`; return the run's record. What goes wrong is part of it."""
+    try:
+        module = _load(job, folder)
+    except BaseException as error:  # noqa: BLE001 - a repro may raise anything, SystemExit included
+        return failed(f"importing it raised {type(error).__name__}: {error}")
+    for name in ("inputs", "broken"):
+        if not callable(getattr(module, name, None)):
+            return failed(f"it has no function `{name}`")
+    try:
+        reason = unmet(getattr(module, "REQUIRES", {}), torch.__version__, job.device)
+        if reason:
+            return {"verdict": "not applicable", "cause": reason}
+        with _configured(module):
+            return _Verification(job, module, folder).run()
+    except Exception as error:  # noqa: BLE001 - inputs() and the constants are the repro's own, and may be wrong in any way
+        return failed(normalise(f"{type(error).__name__}: {error}", folder))
+
+
+def failed(cause: str) -> dict[str, Any]:
+    """The record of a run that did not come to an end of its own."""
+    return {"verdict": "failed", "cause": cause}
+
+
+def _load(job: Job, folder: Path) -> ModuleType:
+    """From a copy in the child's own folder: a repro may delete its file, and paths come out the same everywhere."""
+    path = folder / f"{job.gb_id}.py"
+    path.write_text(job.source, "utf-8")
+    spec = importlib.util.spec_from_file_location(job.gb_id, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path.name} can't be loaded")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[job.gb_id] = module  # Dynamo looks modules of traced functions up by name
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextlib.contextmanager
+def _configured(module: ModuleType) -> Iterator[None]:
+    config: Any = torch._dynamo.config
+    with config.patch(**getattr(module, "CONFIG", {})):
+        yield
+
+
+class _Verification:
+    """One repro under one backend: what eager does, what breaks, which fixes hold."""
+
+    def __init__(self, job: Job, module: ModuleType, folder: Path) -> None:
+        self.job, self.module, self.folder = job, module, folder
+        self.graphs = 0
+
+    def run(self) -> dict[str, Any]:
+        broken: Callable[..., Any] = self.module.broken
+        expected = []
+        lines: set[int] = set()
+        for seed in SEEDS:
+            with _traced(broken, lines):
+                expected.append(self._call(broken, seed))
+        problem = self._refuse(broken, expected, lines)
+        if problem:
+            return failed(problem)
+        breaks, graphs, outcome = self._compiled(broken, SEEDS[0], fullgraph=False)
+        strict, _, _ = self._compiled(broken, SEEDS[0], fullgraph=True)
+        record = self._record(breaks, strict, graphs)
+        record["equal"] = not difference(expected[0], outcome)
+        record["fixes"] = {name: self._fix(fix, expected) for name, fix in self._functions("fixed")}
+        record["isolated"] = {
+            name: self._isolated(function, expected) for name, function in self._functions("isolated")
+        }
+        record["verdict"] = self._verdict(breaks + strict, record)
+        return record
+
+    def _functions(self, prefix: str) -> list[tuple[str, Callable[..., Any]]]:
+        found = inspect.getmembers(self.module, inspect.isfunction)
+        return [(name, function) for name, function in found if name.startswith(prefix)]
+
+    def _refuse(self, broken: Callable[..., Any], expected: list[Outcome], lines: set[int]) -> str:
+        """What makes a repro unfit to prove anything."""
+        errors = [outcome.error for outcome in expected if outcome.error is not None]
+        if errors and not getattr(self.module, "EAGER_RAISES", False):
+            return f"eager raised {type(errors[0]).__name__}: {errors[0]}"
+        if not errors and getattr(self.module, "EAGER_RAISES", False):
+            return "EAGER_RAISES is set, but eager did not raise"
+        if getattr(self.module, "COVERAGE", ""):
+            return ""
+        if _same(*(self._inputs(seed) for seed in SEEDS)):
+            return "inputs() gives the same inputs under every seed; draw them, or say why not in COVERAGE"
+        missed = sorted(_lines_of(broken) - lines) if not errors else []
+        if missed:
+            return (
+                f"lines {missed} of broken were not run by the inputs of seeds {SEEDS}; say why in COVERAGE, or mend it"
+            )
+        return ""
+
+    def _inputs(self, seed: int) -> tuple[Any, ...]:
+        torch.manual_seed(seed)
+        given = self.module.inputs()
+        return tuple(_to_device(one, self.job.device) for one in (given if isinstance(given, tuple) else (given,)))
+
+    def _call(self, function: Callable[..., Any], seed: int) -> Outcome:
+        """Fresh inputs, a seeded generator for programs that draw, and everything kept for comparison."""
+        given = self._inputs(seed)
+        torch.manual_seed(1000 + seed)
+        try:
+            value = function(*given)
+            if self.job.device == "cuda":
+                torch.cuda.synchronize()
+        except Exception as error:  # noqa: BLE001 - whatever a program raises is its outcome
+            return Outcome(value=None, inputs=None, error=error)
+        return Outcome(value=keep(value), inputs=keep(given))
+
+    def _compiled(
+        self, function: Callable[..., Any], seed: int, *, fullgraph: bool
+    ) -> tuple[list[CapturedBreak], int, Outcome]:
+        torch._dynamo.reset()
+        self.graphs = 0
+        options = {**getattr(self.module, "COMPILE", {}), "fullgraph": fullgraph, "backend": self._counting_backend()}
+        with capture_breaks(self.job.other_types) as breaks:
+            outcome = self._call(torch.compile(function, **options), seed)
+        return breaks, self.graphs, outcome
+
+    def _counting_backend(self) -> Callable[..., Any]:
+        lookup: Any = torch._dynamo.lookup_backend
+        compiler = lookup(self.job.backend)
+
+        def backend(graph: Any, inputs: Any, **options: Any) -> Any:
+            self.graphs += 1
+            return compiler(graph, inputs, **options)
+
+        return backend
+
+    def _record(self, breaks: list[CapturedBreak], strict: list[CapturedBreak], graphs: int) -> dict[str, Any]:
+        happened = [one for one in breaks if one.happened]
+        own = [one for one in (*happened, *strict) if one.gb_id == self.job.gb_id]
+        shown = next(iter(own or happened), None)
+        record: dict[str, Any] = {
+            "ids": sorted({one.gb_id for one in happened}),
+            "ids_fullgraph": sorted({one.gb_id for one in strict if one.happened}),
+            "graphs": graphs,
+        }
+        if shown is not None:
+            record["kind"] = shown.kind
+            record["message"] = normalise(shown.message, self.folder)
+            record["context"] = normalise(shown.context, self.folder)
+            record["hints"] = [normalise(hint, self.folder) for hint in shown.hints]
+            record["explanation"] = normalise(shown.explanation, self.folder)
+            record["line"] = shown.stack[-1].line if shown.stack else None
+        return record
+
+    def _fix(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+        """Compiled whole, no break, equal to eager `broken` on every seed (to its own eager run where eager raises)."""
+        if getattr(self.module, "EAGER_RAISES", False):
+            expected = [self._call(fix, seed) for seed in SEEDS]
+        happened: list[CapturedBreak] = []
+        found = ""
+        for seed, wanted in zip(SEEDS, expected, strict=True):
+            breaks, _, outcome = self._compiled(fix, seed, fullgraph=True)
+            happened += [one for one in breaks if one.happened]
+            if outcome.error is not None:
+                message = normalise(f"{type(outcome.error).__name__}: {outcome.error}", self.folder)
+                return {"compiles": False, "breaks": len(happened), "equal": False, "inputs": 0, "cause": message}
+            found = found or difference(wanted, outcome)
+        record: dict[str, Any] = {"compiles": True, "breaks": len(happened), "equal": not found, "inputs": len(SEEDS)}
+        return {**record, "cause": found} if found else record
+
+    def _isolated(self, function: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+        breaks, graphs, outcome = self._compiled(function, SEEDS[0], fullgraph=False)
+        found = difference(expected[0], outcome)
+        record = {"breaks": sum(one.count for one in breaks if one.happened), "graphs": graphs, "equal": not found}
+        return {**record, "cause": found} if found else record
+
+    def _verdict(self, breaks: list[CapturedBreak], record: dict[str, Any]) -> str:
+        seen = {one.gb_id for one in breaks if one.happened}
+        if self.job.gb_id not in seen:
+            return "other id" if seen else "stopped"
+        holds = any(fix["compiles"] and not fix["breaks"] and fix["equal"] for fix in record["fixes"].values())
+        return "verified" if holds and not getattr(self.module, "EAGER_RAISES", False) else "reproduced"
+
+
+def _to_device(value: Any, device: str) -> Any:
+    if isinstance(value, torch.Tensor | torch.nn.Module):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {key: _to_device(item, device) for key, item in value.items()}
+    if type(value) in (list, tuple):
+        return type(value)(_to_device(item, device) for item in value)
+    return value
+
+
+def _same(*inputs: Any) -> bool:
+    first, *others = (Outcome(value=keep(given), inputs=None) for given in inputs)
+    return all(not difference(first, other) for other in others)
+
+
+@contextlib.contextmanager
+def _traced(function: Callable[..., Any], lines: set[int]) -> Iterator[None]:
+    """Note which lines of `function` run."""
+    code = function.__code__
+
+    def trace(frame: Any, event: str, _argument: object) -> Any:
+        if frame.f_code is code:
+            if event == "line":
+                lines.add(frame.f_lineno)
+            return trace
+        return None
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        yield
+    finally:
+        sys.settrace(before)
+
+
+def _lines_of(function: Callable[..., Any]) -> set[int]:
+    code = function.__code__
+    return {line for _, _, line in code.co_lines() if line is not None and line != code.co_firstlineno}

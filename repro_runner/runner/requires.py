@@ -1,0 +1,47 @@
+"""Whether this environment has what a repro says it needs. No torch needed to ask."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+
+_CONDITION = re.compile(r"\s*(>=|<=|==|<|>)\s*([\d.]+)\s*")
+
+
+def unmet(requires: Mapping[str, str], torch: str, device: str) -> str:
+    """Why the repro does not apply here; empty when it does."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    for key, wanted in requires.items():
+        if key == "device" and device != wanted:
+            return f"needs the device {wanted}"
+        if key == "module" and importlib.util.find_spec(wanted) is None:
+            return f"needs the module {wanted}"
+        if key == "python" and not _within(python, wanted):
+            return f"needs Python {wanted}"
+        if key == "release" and not _within(torch, wanted):
+            return f"needs torch {wanted}"
+    return ""
+
+
+def _within(version: str, wanted: str) -> bool:
+    """`>=2.9,<2.14`: every condition has to hold."""
+    return all(_holds(version, condition) for condition in wanted.split(","))
+
+
+def _holds(version: str, condition: str) -> bool:
+    parsed = _CONDITION.fullmatch(condition)
+    if parsed is None:
+        raise ValueError(f"REQUIRES: {condition!r} is not a condition such as '>=2.9'")
+    operator, bound = parsed.groups()
+    left, right = _numbers(version), _numbers(bound)
+    length = max(len(left), len(right))
+    left, right = (numbers + (0,) * (length - len(numbers)) for numbers in (left, right))
+    return {">=": left >= right, "<=": left <= right, "==": left == right, "<": left < right, ">": left > right}[
+        operator
+    ]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])

@@ -1,0 +1,231 @@
+"""Verdicts, and programs that misbehave: each gets a cause, and its neighbours' verdicts stay what they are."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro_runner.runner.job import Job, Limits
+from repro_runner.runner.pool import child_environment, run_jobs
+from repro_runner.runner.requires import unmet
+
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
+
+HEAD = '"""A lead."""\nimport torch\n\n\ndef inputs():\n    return (torch.randn(8),)\n\n\n'
+BRANCH = """
+def broken(x):
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
+"""
+FIXED = """
+def fixed(x):
+    return torch.where(x.sum() > 0, x + 1, x - 1)
+"""
+GOOD = HEAD + BRANCH + FIXED
+
+
+def verify(
+    source: str, *, gb_id: str = "GB0170", limits: Limits | None = None, isolate: str = "fork"
+) -> dict[str, Any]:
+    (ended,) = run_jobs([Job(gb_id=gb_id, source=source)], isolate=isolate, limits=limits)
+    return dict(ended.record)
+
+
+def test_a_program_that_gives_its_id_with_a_fix_that_holds_is_verified() -> None:
+    record = verify(GOOD)
+    assert record["verdict"] == "verified"
+    assert (record["ids"], record["ids_fullgraph"], record["kind"]) == (["GB0170"], ["GB0170"], "resumed")
+    assert record["fixes"] == {"fixed": {"compiles": True, "breaks": 0, "equal": True, "inputs": 3}}
+    assert record["message"].startswith("Data-dependent branching\n")
+    assert "GB0170.py" in record["message"]
+    assert "graphbreak-" not in record["message"]
+    assert (record["graphs"], record["equal"], record["line"]) == (2, True, 11)
+
+
+@pytest.mark.parametrize(
+    ("fix", "expected"),
+    [
+        ("def fixed(x):\n    return x + 1\n", {"equal": False}),
+        ("def fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).double()\n", {"equal": False}),
+        ("def fixed(x):\n    return (torch.where(x.sum() > 0, x + 1, x - 1),)\n", {"equal": False}),
+        (
+            "def fixed(x):\n    y = torch.where(x.sum() > 0, x + 1, x - 1)\n    x[0] = 7\n    return y\n",
+            {"equal": False},
+        ),
+        ("def fixed(x):\n    return x + 1 if x.sum() > 0 else x - 1\n", {"compiles": False}),
+    ],
+    ids=["another value", "another dtype", "another type", "a mutated input", "the same break"],
+)
+def test_a_fix_that_does_not_do_the_same_is_no_fix(fix: str, expected: dict[str, bool]) -> None:
+    record = verify(HEAD + BRANCH + "\n\n" + fix)
+    assert record["verdict"] == "reproduced"
+    assert expected.items() <= record["fixes"]["fixed"].items()
+    assert record["fixes"]["fixed"]["cause"]
+
+
+HATCH = """
+@torch.compiler.disable
+def choose(x):
+    return x + 1 if x.sum() > 0 else x - 1
+
+
+def isolated(x):
+    return choose(x)
+"""
+
+
+def test_an_escape_hatch_is_compared_and_never_counts_as_a_fix() -> None:
+    record = verify(HEAD + BRANCH + HATCH)
+    assert record["verdict"] == "reproduced"
+    assert record["isolated"]["isolated"]["equal"] is True
+    assert record["isolated"]["isolated"]["breaks"] >= 1
+
+
+def test_a_program_that_compiles_now_has_stopped_and_one_that_breaks_otherwise_has_another_id() -> None:
+    assert verify(HEAD + "def broken(x):\n    return x + 1\n")["verdict"] == "stopped"
+    other = verify(GOOD, gb_id="GB0025")
+    assert (other["verdict"], other["ids"]) == ("other id", ["GB0170"])
+
+
+@pytest.mark.parametrize(
+    ("source", "cause"),
+    [
+        (GOOD.replace("torch.randn(8)", "torch.ones(8)"), "the same inputs under every seed"),
+        (GOOD.replace("x.sum() > 0", "x.sum() > -1000"), "of broken were not run"),
+        (GOOD.replace("    return x - 1\n", "    raise ValueError('no')\n", 1), "eager raised ValueError: no"),
+        (GOOD + "\nEAGER_RAISES = True\n", "eager did not raise"),
+    ],
+)
+def test_a_repro_that_can_prove_nothing_fails_with_the_reason(source: str, cause: str) -> None:
+    record = verify(source)
+    assert record["verdict"] == "failed"
+    assert cause in record["cause"]
+
+
+def test_what_is_not_there_is_not_applicable() -> None:
+    record = verify(GOOD + "\nREQUIRES = {'module': 'no_such_module'}\n")
+    assert record == {"verdict": "not applicable", "cause": "needs the module no_such_module"}
+
+
+@pytest.mark.parametrize(
+    ("requires", "reason"),
+    [
+        ({}, ""),
+        ({"release": ">=2.9,<2.14"}, ""),
+        ({"release": "<2.13"}, "needs torch <2.13"),
+        ({"release": "==2.13"}, ""),
+        ({"device": "cuda"}, "needs the device cuda"),
+        ({"python": "<3.0"}, "needs Python <3.0"),
+        ({"module": "json"}, ""),
+    ],
+)
+def test_requirements_are_ranges_devices_and_modules(requires: dict[str, str], reason: str) -> None:
+    assert unmet(requires, "2.13.0+cpu", "cpu") == reason
+
+
+LEAD = '"""x"""\nimport ctypes, os, signal, sys, threading, time\n\n\ndef inputs():\n    return ()\n\n\n'
+MISBEHAVING = {
+    "hangs": ("def broken():\n    time.sleep(1000)\n", "took longer than 6 s"),
+    "ignores SIGTERM": (
+        "def broken():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    while True: pass\n",
+        "took longer",
+    ),
+    "segfaults": ("def broken():\n    ctypes.string_at(0)\n", "was killed by SIGSEGV"),
+    "leaves by os._exit": ("def broken():\n    os._exit(3)\n", "ended with exit code 3 before it was done"),
+    "prints without end": ("def broken():\n    while True: print('x' * 1000)\n", "took longer"),
+    "allocates without end": (
+        "def broken():\n    a = []\n    while True: a.append(bytearray(10**8))\n",
+        "used more than 2 GiB",
+    ),
+    "has a syntax error": ("def (\n", "importing it raised SyntaxError"),
+    "imports what is not there": ("import not_there\n", "importing it raised ModuleNotFoundError"),
+    "exits when imported": ("sys.exit(0)\n", "importing it raised SystemExit"),
+    "has no broken": ("def other(): ...\n", "it has no function `broken`"),
+    "has inputs that raise": ("def broken(): ...\n\n\ndef inputs():\n    raise OSError('no')\n", "OSError: no"),
+}
+
+
+def test_each_misbehaving_program_gets_its_cause_and_its_neighbours_their_verdict() -> None:
+    jobs = []
+    for index, (body, _) in enumerate(MISBEHAVING.values()):
+        jobs += [Job(gb_id=f"GB9{index:03}", source=LEAD + body), Job(gb_id="GB0170", source=GOOD, backend="eager")]
+    limits = Limits(seconds=6, memory=2 * 1024**3)
+    ended = list(run_jobs(jobs, slots=2, limits=limits))
+    neighbours = [one.record["verdict"] for one in ended if one.gb_id == "GB0170"]
+    assert neighbours == ["verified"] * len(MISBEHAVING)
+    causes = {one.gb_id: str(one.record.get("cause")) for one in ended if one.gb_id != "GB0170"}
+    for index, (name, (_, cause)) in enumerate(MISBEHAVING.items()):
+        assert cause in causes[f"GB9{index:03}"], name
+
+
+def test_processes_that_outlive_their_program_are_killed(tmp_path: Path) -> None:
+    mark = tmp_path / "pid"
+    body = f"""
+def broken():
+    if os.fork() == 0:
+        os.setsid()
+        open({str(mark)!r}, "w").write(str(os.getpid()))
+        time.sleep(1000)
+    while not os.path.exists({str(mark)!r}): time.sleep(0.01)
+    time.sleep(0.2)
+    os._exit(0)
+"""
+    verify(LEAD + body, limits=Limits(seconds=20))
+    pid = int(mark.read_text())
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)
+
+
+def test_what_a_program_changes_does_not_reach_the_next_one() -> None:
+    """Config, modes, files in the working directory, its own file, threads that go on running."""
+    messy = (
+        GOOD
+        + """
+torch._dynamo.config.suppress_errors = True
+torch._dynamo.config.capture_scalar_outputs = True
+torch.set_grad_enabled(False)
+import os, threading, time
+open("left behind", "w").close()
+os.remove(__file__)
+threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
+"""
+    )
+    first, second = (
+        one.record for one in run_jobs([Job(gb_id="GB0170", source=messy), Job(gb_id="GB0170", source=GOOD)], slots=1)
+    )
+    assert second["verdict"] == "verified"
+    assert first["verdict"] == "verified"
+    assert not Path("left behind").exists()
+
+
+def test_fresh_processes_give_the_same_record() -> None:
+    assert verify(GOOD, isolate="process") == verify(GOOD, isolate="fork")
+
+
+def test_a_program_sees_no_secret_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SECRET_TOKEN", "x")
+    assert "MY_SECRET_TOKEN" not in child_environment()
+    assert "PATH" in child_environment()
+
+
+def test_leaving_early_ends_every_process() -> None:
+    jobs = [
+        Job(gb_id="GB0170", source=GOOD),
+        Job(gb_id="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
+    ]
+    running = run_jobs(jobs, slots=1)
+    assert next(running).gb_id == "GB0170"
+    running.close()  # type: ignore[attr-defined]
+    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if b"repro_runner.runner.warm" in _read(p)]
+    assert left == []
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
