@@ -30,10 +30,42 @@ def check_taxonomy_ids_exist(registry: Registry, known: Knowledge) -> Iterator[P
         yield Problem("registry/taxonomy.yml:1", f"{gb_id}: no such graph break; remove it")
 
 
+def check_repros_have_a_fix_or_a_reason(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """A repro that shows neither a fix nor why there is none."""
+    for gb_id, repro in sorted(known.repros.items()):
+        if not repro.fixes and not repro.no_fix:
+            yield Problem(f"registry/repros/{gb_id}.py:1", "no function `fixed...`; add one, or say why not in NO_FIX")
+
+
+def check_exemptions_are_needed(registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """An exemption for an id that has a repro, or that nothing emits, is stale."""
+    breaks = {gb.gb_id: gb for gb in registry}
+    for gb_id in sorted(known.unreached):
+        if gb_id in known.repros:
+            yield Problem("registry/unreached.yml:1", f"{gb_id} has a repro; remove it here")
+        elif gb_id not in breaks or breaks[gb_id].history.last_live is None:
+            yield Problem("registry/unreached.yml:1", f"{gb_id} is emitted by no release; remove it here")
+
+
+def check_evidence_is_of_this_repro(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """Evidence made from another version of its repro proves nothing about this one."""
+    for gb_id, evidence in sorted(known.evidence.items()):
+        for one in evidence:
+            where = f"registry/evidence/torch-{one.environment.torch}-{one.environment.device}.json:1"
+            if gb_id not in known.repros:
+                yield Problem(where, f"{gb_id} has no repro any more; delete its record")
+            elif one.repro_sha256 != known.repros[gb_id].sha256:
+                remedy = f"run `graphbreak run {gb_id} --device {one.environment.device}`"
+                yield Problem(where, f"{gb_id} was run in another version; {remedy}")
+
+
 RULES: tuple[Callable[[Registry, Knowledge], Iterator[Problem]], ...] = (
     check_repros_have_an_id,
     check_evidence_has_an_id,
     check_taxonomy_ids_exist,
+    check_repros_have_a_fix_or_a_reason,
+    check_exemptions_are_needed,
+    check_evidence_is_of_this_repro,
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Literal, TypedDict
@@ -94,7 +94,7 @@ class Match:
     how: How
     message: ParsedMessage
     line: int = 1
-    """Where in the text it starts, from 1."""
+    """Which line of the text gives its reason or, without one, its explanation; from 1."""
     causes: tuple[Match, ...] = ()
 
     @property
@@ -190,7 +190,10 @@ def make_template(text: str, kind: Kind) -> Template | None:
     pieces = [piece.strip(" ") for piece in marked.split(ANYTHING)]
     literals = tuple(piece for piece in pieces if piece)
     weight = sum(map(str.isalnum, "".join(literals)))
-    return Template(literals, not pieces[0], not pieces[-1], weight) if weight >= INFORMATIVE else None
+    template = Template(literals, not pieces[0], not pieces[-1], weight)
+    if kind == "type":  # compared as a whole line, any title will do; with a placeholder it has to stand alone
+        return template if literals and (template.exact or weight >= DISTINCTIVE) else None
+    return template if weight >= INFORMATIVE else None
 
 
 def mark_placeholders(text: str) -> str:
@@ -276,7 +279,8 @@ class Matcher:
     """Names the break in a text; built once from a registry, never changed."""
 
     def __init__(self, registry: Registry) -> None:
-        wordings, self._silent = _collect_wordings(registry)
+        self._standing = {gb.gb_id: _standing(gb) for gb in registry}
+        wordings, self._silent = _collect_wordings(registry, self._standing)
         self._exact: dict[tuple[Kind, str], _Wording] = {}
         self._open: dict[Kind, list[_Wording]] = {"type": [], "explanation": [], "context": []}
         for wording in wordings:
@@ -285,9 +289,8 @@ class Matcher:
             else:
                 self._open[wording.kind].append(wording)
         self._unregistered = frozenset(collapse(site.gb_type) for site in registry.unregistered)
-        self._standing = {gb.gb_id: _standing(gb) for gb in registry}
         self._printed = {
-            (seen.torch, collapse(site.gb_type)): gb.gb_id
+            (seen.torch, site.gb_type.strip()): gb.gb_id
             for gb in registry
             for seen in gb.history.releases
             for site in seen.call_sites
@@ -405,7 +408,7 @@ class Matcher:
 
 def export_patterns(registry: Registry) -> list[Pattern]:
     """Every wording as a regular expression that means the same in JavaScript, for the page's paste box."""
-    wordings, _ = _collect_wordings(registry)
+    wordings, _ = _collect_wordings(registry, {gb.gb_id: _standing(gb) for gb in registry})
     return [
         Pattern(
             kind=wording.kind,
@@ -419,12 +422,14 @@ def export_patterns(registry: Registry) -> list[Pattern]:
     ]
 
 
-def _collect_wordings(registry: Registry) -> tuple[list[_Wording], dict[Kind, frozenset[str]]]:
+def _collect_wordings(
+    registry: Registry, standing: Mapping[str, Sequence[object]]
+) -> tuple[list[_Wording], dict[Kind, frozenset[str]]]:
     """All distinct templates with their ids; and per kind, the ids that have a wording that says nothing."""
     owners: dict[tuple[Kind, Template], dict[str, tuple[object, ...]]] = {}
     silent: dict[Kind, set[str]] = {"type": set(), "explanation": set(), "context": set()}
     for gb in registry:
-        dead, *newness = _standing(gb)
+        dead, *newness = standing[gb.gb_id]
         newest = dict(_texts(gb.newest))
         for kind, text in dict.fromkeys(text for dated in gb.revisions for text in _texts(dated.revision)):
             template = make_template(text, kind)
@@ -434,8 +439,8 @@ def _collect_wordings(registry: Registry) -> tuple[list[_Wording], dict[Kind, fr
                 outdated = text != newest[kind]
                 owners.setdefault((kind, template), {}).setdefault(gb.gb_id, (dead, outdated, *newness))
     wordings = [
-        _Wording(template, kind, tuple(sorted(standing, key=standing.__getitem__)))
-        for (kind, template), standing in owners.items()
+        _Wording(template, kind, tuple(sorted(claims, key=claims.__getitem__)))
+        for (kind, template), claims in owners.items()
     ]
     return wordings, {kind: frozenset(gb_ids) for kind, gb_ids in silent.items()}
 
@@ -549,17 +554,18 @@ class _Record:
         headless = self.draft is None and name == "Developer debug context"
         if name == "Explanation" or headless:
             gb_type = "" if headless else _strip_markers(self.last)
-            marked = self.reason is not None and self.reason.certain
-            line = self.reason.line if self.reason else number
-            self.reason = None
+            reason, self.reason = self.reason, None
+            if reason and not reason.message.gb_type.endswith(":") and reason.message.gb_type != gb_type:
+                yield reason  # no preamble ("Graph break encountered:") of this one, but a message of its own
+                reason = None
             causes = [*self.chain] if self.draft is None else []
             if not causes:
                 yield from self.close()
             self.chain = causes
             self.draft = _Draft(
-                line=line,
+                line=reason.line if reason else number,
                 message=ParsedMessage(gb_type=gb_type, higher_order_operator=self.operator, location=self.location),
-                certain=marked,
+                certain=reason is not None and reason.certain,
                 indent=len(body) - len(body.lstrip()),
                 bodies=[gb_type] if gb_type else [],
             )
@@ -580,7 +586,7 @@ class _Record:
     def _read_text(self, body: str, text: str, number: int) -> Iterator[_Draft]:
         if self.ended or text.startswith(ENDINGS):
             yield from self.close()
-        if self.draft and self.draft.add_line(body):
+        if self.draft and not self._starts_anew(body) and self.draft.add_line(body):
             self.last = body
             return
         if place := LOCATION.match(body):
@@ -595,6 +601,12 @@ class _Record:
         elif self.draft or self.reason:
             yield from self._read_foreign(body)
         self.last = body
+
+    def _starts_anew(self, body: str) -> bool:
+        """In a text that lost its indentation, a marker is all that tells the next message from this one."""
+        if self.draft is None or len(body) - len(body.lstrip()) > self.draft.indent:
+            return False
+        return LOCATION.match(body) is not None or MARKER.match(body.lstrip()) is not None
 
     def _read_foreign(self, body: str) -> Iterator[_Draft]:
         if self.reason:
@@ -628,14 +640,18 @@ def _find_drafts(lines: Iterable[str]) -> Iterator[_Draft]:
     """Messages in the order in which they end; a line with none of torch's words costs a few substring searches."""
     records: OrderedDict[str, _Record] = OrderedDict()
     busy: set[str] = set()
-    skipped = ""
+    skipped = header = key = ""
     for number, line in _pass_over(lines, busy):
         if not (busy or _has_sign(line)):
             if line and not line.isspace():
                 skipped = line
             continue
         for piece in line.rstrip("\r\n").split("\r"):
-            key, body = _read_line(piece)
+            if header and piece.startswith(header) and "\x1b" not in piece:  # the next line of the same record
+                body = piece[len(header) :]
+            else:
+                key, body = _read_line(piece)
+                header = piece[: len(piece) - len(body)] if HEADER.match(key) and piece.endswith(body) else ""
             record = records.get(key)
             if record is None:
                 if not _has_sign(body):
@@ -651,7 +667,7 @@ def _find_drafts(lines: Iterable[str]) -> Iterator[_Draft]:
                 record.last = last if before == key else record.last
                 skipped = ""
             yield from record.read(body, number)
-            if not HEADER.match(key):
+            if not header:
                 (busy.add if record.busy else busy.discard)(key)
     for record in records.values():
         yield from record.close()

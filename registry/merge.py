@@ -23,6 +23,7 @@ from registry.model import (
     Wordings,
 )
 from registry.taxonomy import UNCATEGORISED
+from registry.unreached import Unreached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +38,7 @@ class Knowledge:
     repros: Mapping[str, Repro] = field(default_factory=dict)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     captured: Sequence[tuple[Revision, Sighting]] = ()
+    unreached: Mapping[str, Unreached] = field(default_factory=dict)
 
     def all_wordings(self) -> Iterable[Wordings]:
         """Every registry we have seen, newest first."""

@@ -17,6 +17,7 @@ from registry.repros import read_repros
 from registry.snapshot import Snapshot, plan_snapshot, superseded_by
 from registry.sources import Pulled
 from registry.taxonomy import read_taxonomy
+from registry.unreached import read_unreached
 from registry.upstream import dump_registry
 from sitegen.render import render_site
 from sitegen.stamp import inputs_digest, is_current, write_stamp
@@ -124,6 +125,7 @@ class Generation:
             repros=read_repros(data / "repros"),
             evidence=read_evidence(data / "evidence"),
             captured=read_captured(data / "captured"),
+            unreached=read_unreached(data / "unreached.yml"),
         )
 
     def _generated_lines(self, known: Knowledge, pages: PagesOnDisk, texts: Mapping[str, str]) -> dict[str, set[str]]:

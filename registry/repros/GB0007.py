@@ -1,4 +1,5 @@
-"""A function of Python's standard library that is written in C, here `bisect_left`, has no Python code Dynamo could trace."""
+"""`bisect_left` is a C function of Python's standard library. There is no
+Python code for Dynamo to trace, and it has no rule of its own for this one."""
 import bisect
 
 import torch

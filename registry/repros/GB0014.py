@@ -1,9 +1,11 @@
-"""The program calls `nn.GRU`. By default Dynamo leaves `nn.RNN`, `nn.GRU` and `nn.LSTM` out of its graphs."""
+"""The program calls `nn.GRU`. By default Dynamo leaves `nn.RNN`, `nn.GRU`
+and `nn.LSTM` out of its graphs."""
 import torch
 
 GRU = torch.nn.GRU(3, 4)
 CELL = torch.nn.GRUCell(3, 4)
-CELL.load_state_dict({k[: -len("_l0")]: v for k, v in GRU.state_dict().items()})
+WEIGHTS = GRU.state_dict().items()
+CELL.load_state_dict({k.removesuffix("_l0"): v for k, v in WEIGHTS})
 
 
 def inputs():

@@ -1,4 +1,5 @@
-"""Somebody put `torch._dynamo.graph_break()` here, most likely to look for a problem. It does what it says and splits the graph in two."""
+"""Somebody put `torch._dynamo.graph_break()` here, most likely to look for
+a problem. It does what it says and splits the graph in two."""
 import torch
 
 

@@ -1,4 +1,6 @@
-"""Indexing with a mask keeps as many elements as the mask has `True` values. The size of the result depends on the data, and by default Dynamo doesn't put such an operator into a graph."""
+"""Indexing with a mask keeps as many elements as the mask has `True`
+values. The size of the result depends on the data, and by default Dynamo
+doesn't put such an operator into a graph."""
 import torch
 
 
@@ -12,5 +14,5 @@ def broken(x):
 
 
 def fixed(x):
-    """You reduce the selection afterwards: keep the full size and mask the rest out."""
+    """You reduce the selection anyway: keep the full size, mask out the rest."""
     return torch.where(x > 0, x.exp(), 0).sum()

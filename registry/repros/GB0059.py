@@ -1,4 +1,5 @@
-"""`print` of a tensor needs its values, and a graph can't print. Dynamo ends the graph, lets Python print, and goes on with another graph."""
+"""`print` writes while the model runs, and a graph can't do that. Dynamo
+ends the graph, lets Python print, and goes on with another graph."""
 import torch
 
 
@@ -13,7 +14,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Recent torch has a `print` that becomes part of the graph; it takes a format string."""
+    """The output must stay: torch 2.13 has a `print` that is part of the graph.
+    It takes a format string."""
     x = x.sin()
     torch._higher_order_ops.print("mean {}", x.mean())
     return x.cos()

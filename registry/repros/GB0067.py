@@ -1,4 +1,6 @@
-"""The function under activation checkpointing appends to a list from outside. It runs a second time in the backward pass, so Dynamo doesn't let it change anything outside itself."""
+"""The function under activation checkpointing appends to a list from
+outside. It runs a second time in the backward pass, so Dynamo doesn't let
+it change anything outside itself."""
 import torch
 from torch.utils.checkpoint import checkpoint
 

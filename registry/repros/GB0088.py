@@ -1,4 +1,6 @@
-"""The compiled function raises an exception and doesn't catch it. There is nothing to record after that, so Dynamo hands over to Python, which raises it again."""
+"""The compiled function raises an exception and doesn't catch it. There is
+nothing to record after that, so Dynamo hands over to Python, which raises
+it again."""
 import torch
 
 EAGER_RAISES = "ValueError"

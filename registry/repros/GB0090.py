@@ -1,4 +1,5 @@
-"""The program calls its own operator, which has kernels for real tensors only. Dynamo has to know the shape of the result without computing it."""
+"""The program calls its own operator, which has kernels for real tensors
+only. Dynamo has to know the shape of the result without computing it."""
 import torch
 
 
@@ -21,6 +22,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Register a fake kernel: a function that returns an empty tensor of the right
-    shape, dtype and strides."""
+    """The operator is yours: register a fake kernel, a function that returns an
+    empty tensor of the right shape, dtype and strides."""
     return torch.ops.gb0090.double_with_fake(x) + 1

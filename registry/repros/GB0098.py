@@ -1,4 +1,6 @@
-"""The program calls a function that is marked `torch.compiler.disable`. Dynamo obeys: it ends the graph, lets Python run the function, and starts another graph."""
+"""The program calls a function that is marked `torch.compiler.disable`.
+Dynamo obeys: it ends the graph, lets Python run the function, and starts
+another graph."""
 import torch
 
 

@@ -1,4 +1,5 @@
-"""`.tolist()` on a tensor of floats asks for Python numbers in the middle of the graph. Dynamo can only do that for integers."""
+"""`.tolist()` on a tensor of floats asks for Python numbers in the middle
+of the graph. Dynamo can only do that for integers."""
 import torch
 
 
@@ -12,6 +13,6 @@ def broken(x, line):
 
 
 def fixed(x, line):
-    """The numbers go back into tensor arithmetic: split the tensor with `unbind`."""
+    """The numbers go back into tensor arithmetic: `unbind` gives tensors."""
     slope, offset = line.unbind()
     return slope * x + offset

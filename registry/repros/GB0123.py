@@ -1,4 +1,5 @@
-"""The compiled function calls `.backward()`. By default Dynamo traces the forward pass only, and ends the graph where the backward pass begins."""
+"""The compiled function calls `.backward()`. By default Dynamo traces the
+forward pass only, and ends the graph where the backward pass begins."""
 import torch
 
 

@@ -1,4 +1,5 @@
-"""`.item()` turns a tensor into a Python number, and that number exists only once the graph has run. So Dynamo ends the graph there."""
+"""`.item()` turns a tensor into a Python number, and that number exists
+only once the graph has run. So Dynamo ends the graph there."""
 import torch
 
 

@@ -1,4 +1,6 @@
-"""The program stores a value as an attribute of an exception. Dynamo follows `raise` and `except`, but it doesn't track attributes you add to the exception."""
+"""The program stores a value as an attribute of an exception. Dynamo
+follows `raise` and `except`, but it doesn't track attributes you add to the
+exception."""
 import torch
 
 
@@ -11,13 +13,13 @@ def broken(x):
         error = ValueError("too long")
         error.limit = 4
         raise error
-    except ValueError as error:
-        return x[: error.limit] * 2
+    except ValueError as caught:
+        return x[: caught.limit] * 2
 
 
 def fixed(x):
-    """Pass the value to the constructor and read it from `args`."""
+    """You raise it yourself: hand the value to the constructor, as one of `args`."""
     try:
         raise ValueError("too long", 4)
-    except ValueError as error:
-        return x[: error.args[1]] * 2
+    except ValueError as caught:
+        return x[: caught.args[1]] * 2

@@ -1,4 +1,5 @@
-"""The object after `with` was made outside the compiled function. Dynamo knows `torch.no_grad()`, but not how to enter this existing object."""
+"""The object after `with` was made outside the compiled function. Dynamo
+knows `torch.no_grad()`, but not how to enter this existing object."""
 import torch
 
 NO_GRAD = torch.no_grad()

@@ -1,4 +1,5 @@
-"""`itertools.groupby` compares each element with the one before. Here they are tensors, and while Dynamo traces they have no values to compare."""
+"""`itertools.groupby` compares each element with the one before. Here they
+are tensors, and while Dynamo traces they have no values to compare."""
 import itertools
 
 import torch

@@ -1,4 +1,5 @@
-"""The program reads JSON inside the compiled function. The parser is an object written in C, and Dynamo can't trace its methods."""
+"""The program reads JSON inside the compiled function. The parser is an
+object written in C, and Dynamo can't trace its methods."""
 import json
 
 import torch

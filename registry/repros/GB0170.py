@@ -1,4 +1,5 @@
-"""An `if` asks for the value of a tensor. While Dynamo traces there are no values yet, so it can't know which branch to follow."""
+"""An `if` asks for the value of a tensor. While Dynamo traces there are no
+values yet, so it can't know which branch to follow."""
 import torch
 
 
@@ -8,15 +9,15 @@ def inputs():
 
 def broken(x):
     if x.mean() > 0:
-        return x.sqrt()
+        return x.sin()
     return x.exp()
 
 
 def fixed(x):
     """Both branches are cheap: compute both and select."""
-    return torch.where(x.mean() > 0, x.sqrt(), x.exp())
+    return torch.where(x.mean() > 0, x.sin(), x.exp())
 
 
 def fixed_cond(x):
     """A branch is expensive: `torch.cond` records both and runs only one."""
-    return torch.cond(x.mean() > 0, torch.sqrt, torch.exp, (x,))
+    return torch.cond(x.mean() > 0, torch.sin, torch.exp, (x,))

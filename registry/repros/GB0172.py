@@ -1,8 +1,9 @@
-"""A collective with `async_op=True` returns a handle to wait on. A graph holds tensors, and Dynamo has no way to record that handle."""
+"""A collective with `async_op=True` returns a handle to wait on. A graph
+holds tensors, and Dynamo has no way to record that handle."""
 import torch
 import torch.distributed as dist
 
-if not dist.is_initialized():
+if not dist.is_initialized():  # one process is enough to show it
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
 
 

@@ -1,4 +1,5 @@
-"""The tensor given as `out=` has another shape than the result, so torch would have to resize it. Dynamo doesn't trace an `out=` that changes shape."""
+"""The tensor given as `out=` has another shape than the result, so torch
+would have to resize it. Dynamo doesn't trace an `out=` that changes shape."""
 import torch
 
 
@@ -7,7 +8,7 @@ def inputs():
 
 
 def broken(x, y):
-    out = torch.empty(0)
+    out = x.new_empty(0)
     torch.mul(x, y, out=out)
     return out
 

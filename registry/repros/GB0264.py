@@ -1,7 +1,8 @@
-"""`nn.Parameter` is made from a tensor that was computed inside the compiled function. A parameter has to exist before the graph does."""
+"""`nn.Parameter` is made from a tensor that was computed inside the
+compiled function. A parameter has to exist before the graph does."""
 import torch
 
-WEIGHT = torch.nn.Parameter(torch.ones(4))
+WEIGHT = torch.nn.Parameter(torch.full((4,), 0.1))
 
 
 def inputs():
@@ -9,7 +10,7 @@ def inputs():
 
 
 def broken(x):
-    weight = torch.nn.Parameter(torch.ones(4))
+    weight = torch.nn.Parameter(torch.full_like(x, 0.1))
     return x * weight
 
 

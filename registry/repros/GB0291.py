@@ -1,4 +1,5 @@
-"""A logger writes while the model runs. A graph holds only tensor operations, so Dynamo ends it to let Python do the writing."""
+"""A logger writes while the model runs. A graph holds only tensor
+operations, so Dynamo ends it to let Python do the writing."""
 import logging
 
 import torch
@@ -26,7 +27,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The log line must stay: an operator writes it and passes the tensor on, at the
-    price of a copy. To train through it, give it `register_autograd`."""
+    """The log line must stay: a custom operator writes it and passes the tensor
+    on, at the price of a copy. To train, give it `register_autograd`."""
     x = log_mean(x.sin())
     return x.cos()

@@ -1,20 +1,28 @@
-"""The compiled function builds a sparse matrix. Dynamo's graphs can't hold sparse tensors."""
+"""The compiled function builds a sparse matrix. Dynamo's graphs can't hold
+sparse tensors."""
 import torch
 
 
 def inputs():
-    return torch.randn(3), torch.randn(3)
-
-
-def broken(values, x):
-    rows = torch.tensor([0, 1, 2, 3])  # one value per row
+    starts = torch.tensor([0, 2, 2, 3])
     columns = torch.tensor([1, 2, 0])
-    matrix = torch.sparse_csr_tensor(rows, columns, values, (3, 3))
+    return starts, columns, torch.randn(3), torch.randn(3)
+
+
+def broken(starts, columns, values, x):
+    matrix = torch.sparse_csr_tensor(starts, columns, values, (3, 3))
     return matrix @ x
 
 
-def fixed(values, x):
-    """Work on the stored values: gather, multiply, add up by row."""
-    rows = torch.tensor([0, 1, 2])
-    columns = torch.tensor([1, 2, 0])
-    return torch.zeros(3).index_add(0, rows, values * x[columns])
+def fixed(starts, columns, values, x):
+    """Large matrix: multiply the stored values, and add them up by row."""
+    rows = torch.repeat_interleave(starts.diff(), output_size=len(values))
+    return x.new_zeros(3).index_add(0, rows, values * x[columns])
+
+
+def fixed_dense(starts, columns, values, x):
+    """Small matrix: build it dense."""
+    rows = torch.repeat_interleave(starts.diff(), output_size=len(values))
+    matrix = x.new_zeros(3, 3)
+    matrix[rows, columns] = values
+    return matrix @ x

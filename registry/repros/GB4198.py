@@ -1,4 +1,5 @@
-"""`copy.deepcopy` of a tensor copies the Python object with everything attached to it. Dynamo only records what happens to the data."""
+"""`copy.deepcopy` of a tensor copies the Python object with everything
+attached to it. Dynamo only records what happens to the data."""
 import copy
 
 import torch
@@ -15,7 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You want a copy of the data: `clone`, with `detach` if gradients shall not flow."""
+    """You want a copy of the data: `clone`. With `detach`, no gradient flows."""
     before = x.detach().clone()
     x.clamp_(-1, 1)
     return x - before

@@ -1,4 +1,6 @@
-"""Dynamo tries each operator on fake tensors, which have a shape but no data, and the operator raised an error. This custom operator was never told what shape it returns."""
+"""Dynamo tries each operator on fake tensors, which have a shape but no
+data, and the operator raised an error. This custom operator was never told
+what shape it returns."""
 import torch
 
 

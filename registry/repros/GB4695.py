@@ -1,4 +1,5 @@
-"""The compiled function calls a module made by `torch.jit.script`. That is TorchScript, already compiled: no Python code is left for Dynamo to trace."""
+"""The compiled function calls a module made by `torch.jit.script`. That is
+TorchScript, already compiled: no Python code is left for Dynamo to trace."""
 import torch
 
 LAYER = torch.nn.Linear(4, 4)

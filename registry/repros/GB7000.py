@@ -1,4 +1,6 @@
-"""Something in a loop breaks the graph, here `.item()`. Dynamo can't stop and go on in the middle of a loop, so it gives up the whole function and Python runs it."""
+"""Something in a loop breaks the graph, here `.item()`. Dynamo can't stop
+and go on in the middle of a loop, so it gives up the whole function and
+Python runs it."""
 import torch
 
 

@@ -1,4 +1,5 @@
-"""A `class` statement inside the compiled function makes a new class on every call. Dynamo doesn't trace class definitions."""
+"""A `class` statement inside the compiled function makes a new class on
+every call. By default Dynamo doesn't trace class definitions."""
 import torch
 
 

@@ -1,4 +1,6 @@
-"""The compiled function calls `torch.autograd.grad`. By default Dynamo traces the forward pass only, and this asks for a backward pass in its middle."""
+"""The compiled function calls `torch.autograd.grad`. By default Dynamo
+traces the forward pass only, and this asks for a backward pass in its
+middle."""
 import torch
 
 

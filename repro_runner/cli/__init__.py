@@ -8,8 +8,11 @@ import sys
 from collections.abc import Sequence
 
 VERBS = {
+    "merge": "join evidence files of shards into one",
     "run": "run repros, name their breaks, prove their fixes, write evidence",
+    "status": "how far the corpus reaches",
     "show": "what the registry knows of an id",
+    "watch": "run a repro again whenever it is saved",
 }
 
 

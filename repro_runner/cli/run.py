@@ -11,18 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import registry
 from registry.datafile import read_data_file
 from registry.errors import InvalidInput, Problem
 from registry.evidence_file import Document, dump_document, new_document, parse_document, put_run
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
+from repro_runner.cli.knowledge import DATA
 from repro_runner.runner.environment import NoTorch, describe_environment
 from repro_runner.runner.job import BACKENDS, Job, Limits
 from repro_runner.runner.pool import Finished, run_jobs
 
-DATA = Path(registry.__file__).parent
 GOOD = frozenset({"verified", "reproduced", "not applicable"})
 
 EXIT_CODES = """\
@@ -125,7 +124,7 @@ def _run(
             )
             _write(out, dump_document(document))  # at once: a kill loses only what was running
             verdicts[str(ended.record["verdict"])] += 1
-            problem = _problem(ended.record)
+            problem = problem_of(ended.record)
             bad += bool(problem)
             _show(ended, problem, len(jobs) - verdicts.total(), as_json=arguments.json)
     except KeyboardInterrupt:
@@ -137,7 +136,7 @@ def _run(
     return 1 if bad or missing else 0
 
 
-def _problem(record: Mapping[str, Any]) -> str:
+def problem_of(record: Mapping[str, Any]) -> str:
     """What somebody has to look at; empty where all is as it should be."""
     if record["verdict"] not in GOOD:
         return (

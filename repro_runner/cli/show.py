@@ -6,17 +6,11 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-import registry
 from registry.errors import InvalidInput
-from registry.merge import Knowledge, merge_registry
+from registry.merge import merge_registry
 from registry.model import GraphBreak
-from registry.releases import read_releases
-from registry.snapshot import read_snapshot
-from registry.taxonomy import read_taxonomy
-
-DATA = Path(registry.__file__).parent
+from repro_runner.cli.knowledge import read_knowledge
 
 
 def main(argv: Sequence[str]) -> int:
@@ -27,7 +21,7 @@ def main(argv: Sequence[str]) -> int:
     digits = re.fullmatch(r"(?:GB)?(\d+)", arguments.gb_id, re.IGNORECASE)
     gb_id = f"GB{digits[1]:0>4}" if digits else arguments.gb_id.upper()
     try:
-        known = _read_knowledge()
+        known = read_knowledge()
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 2
@@ -38,17 +32,6 @@ def main(argv: Sequence[str]) -> int:
     category = next((c.title for c in known.categories if c.key == found.category), found.category)
     print("\n".join(_lines(found, category)))
     return 0
-
-
-def _read_knowledge() -> Knowledge:
-    snapshot = read_snapshot(DATA / "snapshot")
-    return Knowledge(
-        wordings=snapshot.wordings,
-        origin=snapshot.origin,
-        superseded=snapshot.superseded,
-        releases=read_releases(DATA / "releases"),
-        categories=read_taxonomy(DATA / "taxonomy.yml"),
-    )
 
 
 def _lines(gb: GraphBreak, category: str) -> list[str]:

@@ -79,7 +79,7 @@ def _problem(name: str) -> str | None:
 
 def _why_never_seen(overload: OpOverload) -> str | None:
     """Why AOTAutograd replaces this op before a backend sees it; None if it does not."""
-    if overload.name().startswith(_KEPT):
+    if overload._schema.name.startswith(_KEPT):
         return None
     if overload.has_kernel_for_dispatch_key(torch._C.DispatchKey.CompositeImplicitAutograd):
         return "is made of other ops, and a backend sees only those; name them instead"

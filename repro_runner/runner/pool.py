@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -11,6 +12,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from repro_runner.runner.job import Job, Limits
@@ -29,43 +31,61 @@ class Finished:
     output: str
 
 
+class WarmParent:
+    """The process that forks the children. Leaving the `with` block, also by Ctrl-C, ends every process."""
+
+    def __init__(self, *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None) -> None:
+        limits = limits or Limits()
+        numbers = (str(slots), str(limits.seconds), str(limits.memory))
+        self._command = [sys.executable, "-m", "repro_runner.runner.warm", isolate, *numbers]
+
+    def __enter__(self) -> WarmParent:
+        self._process = subprocess.Popen(
+            self._command, env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._process.terminate()
+        with contextlib.suppress(BrokenPipeError), self._process:
+            pass
+
+    def submit(self, job: Job) -> None:
+        """Send a job; it is run when there is room."""
+        assert self._process.stdin is not None
+        self._process.stdin.write(json.dumps(job.to_json()) + "\n")
+        self._process.stdin.flush()
+
+    def no_more(self) -> None:
+        """Say that no job follows: the process ends after the last."""
+        assert self._process.stdin is not None
+        self._process.stdin.close()
+
+    def results(self) -> Iterator[Finished]:
+        """Yield jobs as they end, until the process does."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            yield Finished(**json.loads(line))
+
+
 def run_jobs(
     jobs: Sequence[Job], *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None
 ) -> Iterator[Finished]:
-    """Yield jobs as they end. Leaving the loop early, also by Ctrl-C, ends every process."""
-    limits = limits or Limits()
-    command = [
-        sys.executable,
-        "-m",
-        "repro_runner.runner.warm",
-        isolate,
-        str(slots),
-        str(limits.seconds),
-        str(limits.memory),
-    ]
-    with subprocess.Popen(
-        command, env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as warm:
-        # The jobs may be more than a pipe holds, and the warm parent reads while it is still importing torch.
-        sender = threading.Thread(target=_send, args=(warm, jobs))
+    """Yield jobs as they end."""
+    with WarmParent(isolate=isolate, slots=slots, limits=limits) as warm:
+        # The jobs may be more than a pipe holds, and the process reads none while it is still importing torch.
+        sender = threading.Thread(target=_send, args=(warm, jobs), daemon=True)
         sender.start()
-        assert warm.stdout is not None
-        try:
-            for line in warm.stdout:
-                yield Finished(**json.loads(line))
-        finally:
-            warm.terminate()
-            sender.join()
+        yield from warm.results()
 
 
-def _send(warm: subprocess.Popen[str], jobs: Sequence[Job]) -> None:
-    assert warm.stdin is not None
-    try:
-        with warm.stdin as stdin:
-            for job in jobs:
-                stdin.write(json.dumps(job.to_json()) + "\n")
-    except BrokenPipeError:
-        pass  # it died; what it had done is known, what it had not stays not run
+def _send(warm: WarmParent, jobs: Sequence[Job]) -> None:
+    with contextlib.suppress(BrokenPipeError, ValueError):  # it died, or we left: what is not done stays not run
+        for job in jobs:
+            warm.submit(job)
+        warm.no_more()
 
 
 def child_environment() -> dict[str, str]:

@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import traceback
+from collections import deque
 from pathlib import Path
 from types import FrameType
 
@@ -82,15 +83,36 @@ def main() -> None:
 
 
 def _serve(supervisor: Supervisor) -> None:
-    waiting = [Job.from_json(json.loads(line)) for line in sys.stdin]
-    waiting.reverse()
-    while waiting or supervisor.busy:
+    """Take jobs as they come, until there are no more and the last has ended."""
+    waiting: deque[Job] = deque()
+    arriving = _Lines(sys.stdin.fileno())
+    while waiting or supervisor.busy or not arriving.ended:
+        waiting.extend(Job.from_json(json.loads(line)) for line in arriving.now())
         while waiting and supervisor.has_room:
-            supervisor.start(waiting.pop())
+            supervisor.start(waiting.popleft())
         for job, record, output in supervisor.finished():
-            print(
-                json.dumps({"gb_id": job.gb_id, "backend": job.backend, "record": record, "output": output}), flush=True
-            )
+            ended = {"gb_id": job.gb_id, "backend": job.backend, "record": record, "output": output}
+            print(json.dumps(ended), flush=True)
+
+
+class _Lines:
+    """Lines of a pipe without waiting for them."""
+
+    def __init__(self, pipe: int) -> None:
+        os.set_blocking(pipe, False)
+        self._pipe, self._rest, self.ended = pipe, b"", False
+
+    def now(self) -> list[bytes]:
+        """The whole lines that have arrived."""
+        while not self.ended:
+            try:
+                arrived = os.read(self._pipe, 1 << 20)
+            except BlockingIOError:
+                break
+            self._rest += arrived
+            self.ended = not arrived
+        *lines, self._rest = self._rest.split(b"\n")
+        return lines
 
 
 if __name__ == "__main__":

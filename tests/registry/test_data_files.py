@@ -11,12 +11,14 @@ from registry.checks import check_all, check_pages_have_an_id, warn_uncategorise
 from registry.errors import InvalidInput
 from registry.evidence import read_captured, read_evidence
 from registry.merge import merge_registry
+from registry.model import Environment, Evidence
 from registry.releases import read_releases
 from registry.repros import parse_repro, read_repros
 from registry.snapshot import read_snapshot
 from registry.taxonomy import read_taxonomy
+from registry.unreached import Unreached, read_unreached
 from tests.conftest import ROOT
-from tests.samples import knowledge, revision
+from tests.samples import knowledge, release, revision
 
 GOOD = "categories:\n- {key: a, title: A, why: w, way_out: o, ids: [GB0001]}\n"
 REPRO = '''"""Lead
@@ -132,7 +134,8 @@ def test_data_for_ids_that_nobody_knows_is_reported() -> None:
     repro = parse_repro(REPRO, "GB0999")
     known = knowledge({"GB0002": [revision("t")]}, repros={"GB0999": repro}, evidence={"GB0998": ()})
     registry = merge_registry(known)
-    assert [str(problem) for problem in check_all(registry, known)] == [
+    known_ids = [str(problem) for problem in check_all(registry, known) if "no such graph break" in problem.message]
+    assert known_ids == [
         "registry/repros/GB0999.py:1: no such graph break; rename or delete this file",
         "registry/evidence:1: GB0998: no such graph break; delete its records",
         "registry/taxonomy.yml:1: GB0001: no such graph break; remove it",
@@ -143,3 +146,57 @@ def test_data_for_ids_that_nobody_knows_is_reported() -> None:
     assert [problem.message for problem in warn_uncategorised(registry)] == [
         "GB0002 (t) has no category; add it to one"
     ]
+
+
+def problems_of(**more: object) -> list[str]:
+    known = knowledge({"GB0001": [revision("t")]}, **more)
+    return [str(problem) for problem in check_all(merge_registry(known), known)]
+
+
+def test_a_repro_needs_a_fix_or_a_reason() -> None:
+    bare = '"""Lead."""\ndef broken(x): ...\n'
+    assert problems_of(repros={"GB0001": parse_repro(bare, "GB0001")}) == [
+        "registry/repros/GB0001.py:1: no function `fixed...`; add one, or say why not in NO_FIX"
+    ]
+    assert problems_of(repros={"GB0001": parse_repro(bare + 'NO_FIX = "why"\n', "GB0001")}) == []
+
+
+def test_a_stale_exemption_is_itself_a_problem() -> None:
+    reason = Unreached(category="dead code", evidence="e")
+    repro = parse_repro(REPRO, "GB0001")
+    assert problems_of(unreached={"GB0001": reason}, repros={"GB0001": repro}) == [
+        "registry/unreached.yml:1: GB0001 has a repro; remove it here"
+    ]
+    assert problems_of(unreached={"GB0001": reason}) == [
+        "registry/unreached.yml:1: GB0001 is emitted by no release; remove it here"
+    ]
+    assert problems_of(unreached={"GB0001": reason}, releases=[release("2.13.0", {"GB0001": [revision("t")]})]) == []
+
+
+def test_evidence_of_another_version_of_a_repro_is_a_problem() -> None:
+    repro = parse_repro(REPRO, "GB0001")
+    environment = Environment(torch="2.13.0", python="3.11", device="cpu")
+    for sha256, expected in ((repro.sha256, []), ("other", ["run in another version"])):
+        evidence = Evidence(environment=environment, repro_sha256=sha256, verdicts={"eager": "verified"})
+        found = problems_of(repros={"GB0001": repro}, evidence={"GB0001": (evidence,)})
+        assert len(found) == len(expected)
+        assert all(text in line for text, line in zip(expected, found, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("[", "not YAML"),
+        ("- GB0001", "needs `GB0042:"),
+        ("GB0001: {category: dead code}", "needs a `category` and `evidence`"),
+        ("GB0001: {category: not found, evidence: e}", "'not found' is no category"),
+    ],
+)
+def test_a_wrong_exemption_is_refused(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "unreached.yml").write_text(text, "utf-8")
+    with pytest.raises(InvalidInput, match=reason):
+        read_unreached(tmp_path / "unreached.yml")
+
+
+def test_no_file_of_exemptions_exempts_nothing(tmp_path: Path) -> None:
+    assert read_unreached(tmp_path / "unreached.yml") == {}

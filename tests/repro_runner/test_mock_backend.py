@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 import torch
 from torch.fx import Node
+from torch.utils._pytree import tree_leaves
 
 from repro_runner.backends import (
     ConstraintViolations,
@@ -124,7 +125,7 @@ def region(x: torch.Tensor) -> torch.Tensor:
 
 
 def repeats_a_region(x: torch.Tensor) -> torch.Tensor:
-    return region(region(x))
+    return region(region(x))  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
@@ -146,8 +147,8 @@ def test_odd_programs_run_as_in_eager_and_are_checked(program: Callable[..., Any
     backend = make_mock_backend(strict=False, constraints=all_five())
     with collect_violations() as found:
         answer = torch.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)(ours)
-    torch.testing.assert_close(answer, program(eager)) if answer is not None else program(eager)
-    torch.testing.assert_close(ours, eager)
+    for leaf, expected in zip(tree_leaves([answer, ours]), tree_leaves([program(eager), eager]), strict=True):
+        assert torch.equal(leaf, expected) if isinstance(expected, torch.Tensor) else leaf == expected
     assert {each.rule for each in found} >= {"dtype", "memory"}
 
 
@@ -168,7 +169,8 @@ def test_a_region_of_its_own_is_reported_in_the_same_error_as_the_rest() -> None
 def test_the_defaults_accept_an_ordinary_program() -> None:
     with collect_violations() as found, warnings.catch_warnings():
         warnings.simplefilter("error", ConstraintWarning)
-        torch.compile(product, backend=mock_backend)(*product_inputs()).sum().backward()
+        inputs = product_inputs()
+        torch.autograd.grad(torch.compile(product, backend=mock_backend)(*inputs).sum(), inputs)
     assert found == []
 
 
@@ -206,7 +208,7 @@ def test_not_strict_warns_once_per_graph_and_goes_on() -> None:
     inputs = product_inputs()
     with pytest.warns(ConstraintWarning) as warned:
         answer = torch.compile(program, backend=backend)(*inputs)
-        answer.sum().backward()
+        torch.autograd.grad(answer.sum(), inputs)
     torch.testing.assert_close(answer, (product(*inputs) + 1).exp())
     texts = [str(each.message) for each in warned if each.category is ConstraintWarning]
     assert [text.splitlines()[0] for text in texts] == [
@@ -362,7 +364,7 @@ class Careless(Constraint):
 
 
 def traced_with(backend: Callable[..., Any], dynamic: bool | None) -> tuple[int, list[list[str]]]:
-    """How many graphs six shapes took, and each graph's symbols, guards and replaced symbols."""
+    """How many graphs five shapes took, and each graph's symbols, guards and replaced symbols."""
     environments: list[list[str]] = []
 
     def watching(graph: torch.fx.GraphModule, inputs: list[Any]) -> Any:
@@ -380,18 +382,17 @@ def traced_with(backend: Callable[..., Any], dynamic: bool | None) -> tuple[int,
 
     torch._dynamo.reset()
     compiled = torch.compile(program, backend=watching, dynamic=dynamic, fullgraph=True)
-    for rows in (4, 5, 6, 8, 15, 16):
+    for rows in (4, 5, 6, 15, 16):
         x = torch.randn(rows, rows + 2, requires_grad=True)
         answer = compiled(x, torch.randn(rows + 2, 3))
-        torch.testing.assert_close(answer, program(x, torch.zeros(rows + 2, 3)), rtol=1e9, atol=1e9)
-        answer.sum().backward()
+        torch.autograd.grad(answer.sum(), x)
     return len(environments), environments
 
 
 @pytest.mark.parametrize(("dynamic", "graphs"), [(True, 1), (None, 2)])
 @pytest.mark.filterwarnings("ignore::repro_runner.backends.ConstraintWarning")
 def test_constraints_add_no_guard_and_no_recompile(dynamic: bool | None, graphs: int) -> None:
-    """Against torch's own backend that runs AOTAutograd's graphs eagerly; and the measure sees a guard when there is one."""
+    """Against torch's own backend that runs AOTAutograd's graphs eagerly; a guard that is added does show here."""
     torchs_own = torch._dynamo.backends.registry.lookup_backend("aot_eager_default_partitioner")
     expected = traced_with(torchs_own, dynamic)
     assert expected[0] == graphs

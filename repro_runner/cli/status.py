@@ -1,0 +1,54 @@
+"""`graphbreak status`: how far the corpus reaches, for one torch release."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from registry.coverage import Coverage, by_category, count_coverage
+from registry.errors import InvalidInput
+from registry.merge import merge_registry
+from repro_runner.cli.knowledge import read_knowledge
+
+CORPUS_RELEASE = "2.13.0"
+"""The release that the corpus is written for."""
+
+_COLUMNS = ("registered", "live", "reproduced", "verified", "unreached", "unexplained")
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the counts; 2 if the data can't be read or the release is not known."""
+    parser = argparse.ArgumentParser(prog="graphbreak status", description="How far the corpus reaches.")
+    parser.add_argument("--torch", default=CORPUS_RELEASE, metavar="RELEASE", help=f"default: {CORPUS_RELEASE}")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
+    arguments = parser.parse_args(argv)
+    try:
+        known = read_knowledge()
+    except InvalidInput as error:
+        print(error, file=sys.stderr)
+        return 2
+    registry = merge_registry(known)
+    if arguments.torch not in registry.releases:
+        print(f"torch {arguments.torch} is not one of: {', '.join(registry.releases)}", file=sys.stderr)
+        return 2
+    total = count_coverage(registry.breaks, arguments.torch, arguments.device, known.unreached)
+    if arguments.json:
+        print(json.dumps(asdict(total)))
+        return 0
+    print(f"torch {arguments.torch}, {arguments.device}")
+    rows = {**by_category(registry, arguments.torch, arguments.device, known.unreached), "all": total}
+    print("\n".join(_table(rows)))
+    return 0
+
+
+def _table(rows: dict[str, Coverage]) -> list[str]:
+    width = max(map(len, rows))
+    lines = [f"{'':{width}}  {'  '.join(_COLUMNS)}"]
+    for title, coverage in rows.items():
+        counts = "  ".join(f"{getattr(coverage, column):>{len(column)}}" for column in _COLUMNS)
+        lines.append(f"{title:{width}}  {counts}")
+    return lines

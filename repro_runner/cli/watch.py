@@ -1,0 +1,65 @@
+"""`graphbreak watch FILE`: stay warm, run the repro again whenever it is saved."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from repro_runner.cli.run import problem_of
+from repro_runner.runner.job import Job
+from repro_runner.runner.pool import Finished, WarmParent
+
+_POLL_SECONDS = 0.1
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run until Ctrl-C; 2 if there is no such file."""
+    parser = argparse.ArgumentParser(prog="graphbreak watch", description="Run a repro again whenever it is saved.")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a repro; its name is the id it should give")
+    parser.add_argument("--backend", default="eager")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--once", action="store_true", help="run it once and end")
+    arguments = parser.parse_args(argv)
+    if not arguments.file.is_file():
+        print(f"{arguments.file}: no such file", file=sys.stderr)
+        return 2
+    try:
+        with WarmParent() as warm:
+            return _watch(warm, arguments)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _watch(warm: WarmParent, arguments: argparse.Namespace) -> int:
+    results = warm.results()
+    seen = b""
+    while True:
+        source = arguments.file.read_bytes() if arguments.file.is_file() else seen
+        if source != seen:
+            seen = source
+            started = time.monotonic()
+            text = source.decode("utf-8", "replace")
+            warm.submit(Job(gb_id=arguments.file.stem, source=text, backend=arguments.backend, device=arguments.device))
+            ended = next(results)
+            print("\n".join(_lines(ended)), f"({time.monotonic() - started:.1f} s)\n", flush=True)
+            if arguments.once:
+                return 0 if not problem_of(ended.record) else 1
+        time.sleep(_POLL_SECONDS)
+
+
+def _lines(ended: Finished) -> list[str]:
+    record = ended.record
+    lines = [f"{ended.gb_id}: {record['verdict']}"]
+    if problem := problem_of(record):
+        lines.append(f"  {problem}")
+    if "ids" in record:
+        lines.append(
+            f"  breaks {', '.join(record['ids']) or 'none'}; fullgraph {', '.join(record['ids_fullgraph']) or 'none'}"
+        )
+    lines += [f"  {name}: {found}" for name, found in {**record.get("fixes", {}), **record.get("isolated", {})}.items()]
+    if record["verdict"] in ("failed", "other id", "stopped"):
+        lines += [f"  | {line}" for line in (record.get("message") or ended.output).splitlines()[:30]]
+    return lines

@@ -1,0 +1,150 @@
+"""`graphbreak run` and `merge`: what is written, when, and what is left when a run is cut off."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro_runner.cli import main
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.torch, pytest.mark.slow]
+
+IDS = ("GB0025", "GB0124", "GB0170", "GB7000")
+
+
+def run(out: Path, *arguments: str) -> int:
+    return main(["run", *arguments, "--out", str(out)])
+
+
+def records(out: Path) -> dict[str, Any]:
+    return dict(json.loads(out.read_text("utf-8"))["records"])
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("evidence") / "whole.json"
+    assert run(out, *IDS) == 0
+    return out
+
+
+def test_every_program_has_a_record_of_its_own_version(whole: Path) -> None:
+    assert sorted(records(whole)) == list(IDS)
+    assert {record["runs"]["eager"]["verdict"] for record in records(whole).values()} == {"verified"}
+    text = whole.read_text("utf-8")
+    assert str(ROOT) not in text
+    assert "/tmp/" not in text
+
+
+def test_another_order_and_fresh_processes_give_the_same_bytes(whole: Path, tmp_path: Path) -> None:
+    out = tmp_path / "other.json"
+    assert run(out, *reversed(IDS), "--isolate", "process", "--jobs", "2") == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def test_shards_merge_into_the_file_of_one_run(whole: Path, tmp_path: Path) -> None:
+    shards = [tmp_path / f"{part}.json" for part in (1, 2, 3)]
+    for part, shard in enumerate(shards, 1):
+        assert run(shard, *IDS, "--shard", f"{part}/3") == 0
+    assert [len(records(shard)) for shard in shards] == [2, 1, 1]
+    assert main(["merge", *map(str, reversed(shards)), "--out", str(tmp_path / "merged.json")]) == 0
+    assert (tmp_path / "merged.json").read_bytes() == whole.read_bytes()
+
+
+def test_resume_runs_only_what_is_missing(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "half.json"
+    document = json.loads(whole.read_text("utf-8"))
+    del document["records"]["GB0170"]
+    document["records"]["GB0025"]["repro_sha256"] = "another version"
+    out.write_text(json.dumps(document), "utf-8")
+    assert run(out, *IDS, "--resume") == 0
+    assert sorted(line.split()[0] for line in capsys.readouterr().out.splitlines()) == ["GB0025", "GB0170"]
+    assert out.read_bytes() == whole.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["GB9999", "nonsense"], "GB9999: has no repro"),
+        (["--shard", "3/2"], "not a part such as 2/8"),
+        (["--shard", "x"], "not a part such as 2/8"),
+    ],
+)
+def test_wrong_arguments_are_exit_2_and_write_nothing(
+    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(tmp_path / "x.json", *arguments) == 2
+    assert says in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_evidence_of_a_newer_schema_is_refused_and_left_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "x.json"
+    out.write_text('{"kind": "evidence", "schema": 9, "environment": {}, "records": {}}', "utf-8")
+    assert run(out, "GB0170") == 2
+    assert "schema 9 is newer than 1; update the project" in capsys.readouterr().err
+    assert '"schema": 9' in out.read_text("utf-8")
+
+
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_cut_off_keeps_what_had_ended_and_leaves_no_process(
+    blow: signal.Signals, whole: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "cut.json"
+    command = [sys.executable, "-m", "repro_runner", "run", *IDS, "--jobs", "1", "--out", str(out)]
+    process = subprocess.Popen(
+        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    first = process.stdout.readline().split()[0]
+    process.send_signal(blow)
+    process.communicate(timeout=60)
+    assert process.returncode == (130 if blow is signal.SIGINT else -signal.SIGKILL)
+    assert first in records(out)
+    assert _gone(process.pid)
+    assert run(out, *IDS, "--resume") == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+def _gone(session: int) -> bool:
+    """The warm parent and its children die with the command, though not in the same instant."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        left = [p for p in Path("/proc").glob("[0-9]*/stat") if _session(p) == session]
+        warm = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _is_warm(p)]
+        if not left and not warm:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _session(stat: Path) -> int:
+    try:
+        return int(stat.read_text().rpartition(")")[2].split()[3])
+    except (OSError, IndexError):
+        return 0
+
+
+def _is_warm(cmdline: Path) -> bool:
+    try:
+        return b"repro_runner.runner.warm" in cmdline.read_bytes() and cmdline.parent.name != str(os.getpid())
+    except OSError:
+        return False
+
+
+def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["status", "--json"]) == 0
+    counts = json.loads(capsys.readouterr().out)
+    assert (counts["torch"], counts["registered"], counts["live"]) == ("2.13.0", 517, 445)
+    assert counts["reproduced"] + counts["unreached"] + counts["unexplained"] == counts["live"]
+    assert 0 < counts["verified"] <= counts["reproduced"]
