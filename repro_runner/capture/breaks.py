@@ -32,6 +32,8 @@ class CapturedBreak:
     stack: tuple[UserFrame, ...]
     """Outermost first; the last frame is the line that broke."""
     compile_id: str
+    surfaced_as: str = ""
+    """The id of the break that this one was reported as: one in a loop surfaces as GB7000."""
     count: int = 1
 
     @property

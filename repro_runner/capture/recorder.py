@@ -22,6 +22,9 @@ from torch._dynamo import convert_frame, exc, symbolic_convert
 from repro_runner.capture.breaks import KINDS, CapturedBreak, UserFrame
 from repro_runner.capture.identify import Identifier
 
+_CHAINED = "\n\n*** While handling this graph break, another graph break occurred"
+"""What torch writes between the message of a break and the one it surfaced as."""
+
 _SKIPPED = "falling back to eager"
 """What Dynamo's reason says when it gives the whole frame up."""
 
@@ -57,6 +60,7 @@ class _Raised:
     stack: tuple[UserFrame, ...]
     compile_id: str
     kind: str = KINDS[-1]
+    surfaced_as: _Raised | None = None
 
     def became(self, kind: str) -> None:
         if KINDS.index(kind) < KINDS.index(self.kind):
@@ -158,10 +162,12 @@ class _Recorder:
 
     def captured(self) -> list[CapturedBreak]:
         """What happened, equal ones counted, in the order in which they were first seen."""
+        for raised in reversed(self.raised):
+            self._follow_causes(raised)
         found: dict[CapturedBreak, int] = {}
         for raised in self.raised:
             one = CapturedBreak(
-                gb_id=self.identifier.gb_id(raised.parts.gb_type, raised.message),
+                gb_id=self._id_of(raised),
                 gb_type=raised.parts.gb_type,
                 message=raised.message,
                 context=raised.parts.context,
@@ -170,9 +176,20 @@ class _Recorder:
                 kind=raised.kind,
                 stack=raised.stack,
                 compile_id=raised.compile_id,
+                surfaced_as=self._id_of(raised.surfaced_as),
             )
             found[one] = found.get(one, 0) + 1
         return [replace(one, count=count) for one, count in found.items()]
+
+    def _follow_causes(self, surfaced: _Raised) -> None:
+        """A break that another one quotes as its cause happened as that one did."""
+        for raised in self.raised:
+            if raised is not surfaced and surfaced.message.startswith(raised.message + _CHAINED):
+                raised.became(surfaced.kind)
+                raised.surfaced_as = surfaced
+
+    def _id_of(self, raised: _Raised | None) -> str:
+        return self.identifier.gb_id(raised.parts.gb_type, raised.message) if raised is not None else ""
 
 
 def _wrap(undo: ExitStack, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:

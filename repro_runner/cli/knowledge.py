@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import registry
 from registry.evidence import read_captured, read_evidence
 from registry.merge import Knowledge
 from registry.releases import read_releases
@@ -12,8 +9,7 @@ from registry.repros import read_repros
 from registry.snapshot import read_snapshot
 from registry.taxonomy import read_taxonomy
 from registry.unreached import read_unreached
-
-DATA = Path(registry.__file__).parent
+from repro_runner.cli.data import DATA
 
 
 def read_knowledge() -> Knowledge:

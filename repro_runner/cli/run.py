@@ -17,7 +17,7 @@ from registry.evidence_file import Document, dump_document, new_document, parse_
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
-from repro_runner.cli.knowledge import DATA
+from repro_runner.cli.data import DATA
 from repro_runner.runner.environment import NoTorch, describe_environment
 from repro_runner.runner.job import BACKENDS, Job, Limits
 from repro_runner.runner.pool import Finished, run_jobs

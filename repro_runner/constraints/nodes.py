@@ -7,6 +7,7 @@ guard can recompile the user's program; a constraint that is handed no SymInt ca
 from __future__ import annotations
 
 import operator
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ from torch.fx.experimental import symbolic_shapes
 from torch.utils._pytree import tree_leaves
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
-_TORCH = str(Path(torch.__file__).parent)
+_TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 # Both promise to add no guard; torch 2.11 and older have the second.
 _hint = getattr(symbolic_shapes, "optimization_hint", None) or getattr(symbolic_shapes, "hint_int")  # noqa: B009
 
@@ -86,7 +87,7 @@ def source_line(node: Node) -> str:
 
 
 def _innermost_user_frame(stack_trace: str) -> str:
-    """The last frame outside torch: `nn.Linear.forward` is not the user's code, the call of the layer is."""
+    """The last frame outside torch: `Normal.log_prob` is not the user's code, the call of it is."""
     frames = [(frame["file"], frame["line"]) for frame in _FRAME.finditer(stack_trace)]
     own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
     file, line = (own or frames or [("", "")])[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import itertools
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,7 +24,10 @@ from repro_runner.runner.requires import unmet
 def execute(job: Job, folder: Path) -> dict[str, Any]:
     """Run a repro in `folder`; return the run's record. What goes wrong is part of it."""
     try:
-        module = _load(job, folder)
+        # Modules and constants of a repro belong on the device, too. Only while loading: an active device is a mode,
+        # and Dynamo traces under a mode otherwise than without.
+        with torch.device(job.device) if job.device != "cpu" else contextlib.nullcontext():
+            module = _load(job, folder)
     except BaseException as error:  # noqa: BLE001 - a repro may raise anything, SystemExit included
         return failed(f"importing it raised {type(error).__name__}: {error}")
     for name in ("inputs", "broken"):
@@ -142,8 +146,7 @@ class _Verification:
         return breaks, self.graphs, outcome
 
     def _counting_backend(self) -> Callable[..., Any]:
-        lookup: Any = torch._dynamo.lookup_backend
-        compiler = lookup(self.job.backend)
+        compiler = _compiler(self.job.backend)
 
         def backend(graph: Any, inputs: Any, **options: Any) -> Any:
             self.graphs += 1
@@ -170,13 +173,16 @@ class _Verification:
         return record
 
     def _fix(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
-        """Compiled whole, no break, equal to eager `broken` on every seed (to its own eager run where eager raises)."""
+        """Compiled whole, no break, equal to eager `broken` on every seed (to its own eager run where eager raises).
+
+        Also compiled where breaks are allowed: fullgraph=True captures `.item()` and hides a break that is still there.
+        """
         if getattr(self.module, "EAGER_RAISES", False):
             expected = [self._call(fix, seed) for seed in SEEDS]
         happened: list[CapturedBreak] = []
         found = ""
-        for seed, wanted in zip(SEEDS, expected, strict=True):
-            breaks, _, outcome = self._compiled(fix, seed, fullgraph=True)
+        for (seed, wanted), fullgraph in itertools.product(zip(SEEDS, expected, strict=True), (True, False)):
+            breaks, _, outcome = self._compiled(fix, seed, fullgraph=fullgraph)
             happened += [one for one in breaks if one.happened]
             if outcome.error is not None:
                 message = normalise(f"{type(outcome.error).__name__}: {outcome.error}", self.folder)
@@ -197,6 +203,15 @@ class _Verification:
             return "other id" if seen else "stopped"
         holds = any(fix["compiles"] and not fix["breaks"] and fix["equal"] for fix in record["fixes"].values())
         return "verified" if holds and not getattr(self.module, "EAGER_RAISES", False) else "reproduced"
+
+
+def _compiler(backend: str) -> Callable[..., Any]:
+    if backend == "mock":
+        from repro_runner.backends.mock import mock_backend  # by name it is found only where the project is installed
+
+        return mock_backend
+    lookup: Any = torch._dynamo.lookup_backend
+    return lookup(backend)  # type: ignore[no-any-return]
 
 
 def _to_device(value: Any, device: str) -> Any:

@@ -13,25 +13,16 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from registry.matching import (
-    ANYTHING,
-    FRAMING,
-    Kind,
-    Match,
-    Matcher,
-    collapse,
-    export_patterns,
-    make_template,
-    mark_placeholders,
-    parse_message,
-)
+from registry.matching import Match, Matcher, export_patterns
 from registry.merge import Knowledge, merge_registry
+from registry.messages import FRAMING, parse_message
 from registry.model import Registry, Revision
 from registry.releases import read_releases
 from registry.snapshot import read_snapshot
+from registry.templates import ANYTHING, Kind, collapse, make_template, mark_placeholders
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision, site
 
@@ -347,6 +338,21 @@ def test_string_literals_left_as_source_are_joined() -> None:
     assert not template.matches("Failed with 1, since 2.")
 
 
+@given(
+    st.lists(st.sampled_from(["{x}", "abcd", "bcda", "a"]), min_size=1), st.lists(st.sampled_from("abcd")).map("".join)
+)
+@example(["{x}", "abcd", "{x}", "bcda", "{x}"], "")
+def test_a_template_matches_what_its_naive_expression_matches_and_so_does_its_exported_one(
+    pieces: list[str], noise: str
+) -> None:
+    template = make_template("".join(pieces), "explanation")
+    naive = re.compile("".join(".*" if piece == "{x}" else piece for piece in pieces))
+    for text in (noise, "".join(noise if piece == "{x}" else piece for piece in pieces), "abcdbcdaabcd", "bcdaabcd"):
+        if template is not None and "{x}" in pieces:
+            assert template.matches(text) == (naive.fullmatch(text) is not None)
+            assert (re.search(template.regex(), text) is not None) == template.matches(text)
+
+
 @pytest.mark.parametrize("kind", ["type", "explanation", "context"])
 def test_no_pattern_of_the_registry_matches_foreign_text(kind: Kind) -> None:
     foreign = ["x", "a b c d e f g", "Traceback (most recent call last):", "The quick brown fox: jumps()", *HOSTILE]
@@ -520,7 +526,6 @@ for function in (item, branch, prints, asks, loop, operator):
 @pytest.mark.torch
 @pytest.mark.slow
 def test_real_messages_are_named_alike_with_and_without_their_link(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
     environment = os.environ | {"TORCH_LOGS": "graph_breaks", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
@@ -553,13 +558,14 @@ def test_real_messages_are_named_alike_with_and_without_their_link(tmp_path: Pat
 @pytest.mark.torch
 @pytest.mark.slow
 def test_torchs_own_formatter_is_parsed_back_for_every_wording() -> None:
-    exc = pytest.importorskip("torch._dynamo.exc")
+    from torch._dynamo import exc
+
     choose = random.Random(3)
     for gb_id, wording in all_wordings():
         if wording.gb_type == "_gb_type":
             continue
         parts = [filled(text, choose) for text in (wording.gb_type, wording.context, wording.explanation)]
-        text = exc.format_graph_break_message(*parts, list(wording.hints))
+        text = exc.format_graph_break_message(*parts, list(wording.hints))  # type: ignore[call-arg, arg-type]
         parsed = parse_message(text)
         assert collapse(parsed.gb_type) == collapse(parts[0])
         assert (parsed.context, parsed.explanation) == (parts[1].strip(), parts[2].strip()), gb_id

@@ -1,0 +1,9 @@
+"""Where the data is. Apart from `knowledge`: `run` works where there is nothing but torch, and so no YAML."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import registry
+
+DATA = Path(registry.__file__).parent
