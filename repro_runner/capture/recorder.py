@@ -123,7 +123,8 @@ class _Recorder:
             try:
                 return original(*args, **kwargs)
             except BaseException as error:
-                for raised in _raised_in(error):
+                # Some releases wrap a break in an exception of another class: its message still is in the text.
+                for raised in _raised_in(error) or self._by_text(str(error), getattr(error, "real_stack", None)):
                     raised.became("fatal")
                 raise
 
@@ -144,7 +145,7 @@ class _Recorder:
         return convert
 
     def _by_text(self, reason: str, stack: Any) -> list[_Raised]:
-        """torch 2.8 logs some breaks without an exception: their message is in the reason."""
+        """A break without an exception of its own, as torch 2.8 logs some: its message is in the text."""
         messages = [message for message in self.formatted if message.strip() and message.strip() in reason]
         return [self._remember(messages[-1], stack)] if messages else []
 

@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
         print(f"{arguments.file}: no such file", file=sys.stderr)
         return 2
     try:
-        with WarmParent() as warm:
+        with WarmParent(device=arguments.device) as warm:
             return _watch(warm, arguments)
     except KeyboardInterrupt:
         return 0

@@ -94,6 +94,10 @@ class _Verification:
             name: self._isolated(function, expected) for name, function in self._functions("isolated")
         }
         record["verdict"] = self._verdict(breaks + strict, record)
+        if record["verdict"] == "stopped" and outcome.error is not None and expected[0].error is None:
+            # Nothing broke because nothing was compiled: an error of another kind is not a break that is gone.
+            message = normalise(f"{type(outcome.error).__name__}: {outcome.error}", self.folder)
+            return failed(f"compiled, it raised {message}")
         return record
 
     def _functions(self, prefix: str) -> list[tuple[str, Callable[..., Any]]]:

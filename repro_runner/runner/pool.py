@@ -34,14 +34,17 @@ class Finished:
 class WarmParent:
     """The process that forks the children. Leaving the `with` block, also by Ctrl-C, ends every process."""
 
-    def __init__(self, *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None) -> None:
+    def __init__(
+        self, *, isolate: str = "fork", device: str = "cpu", slots: int = 1, limits: Limits | None = None
+    ) -> None:
         limits = limits or Limits()
+        self._device = device
         numbers = (str(slots), str(limits.seconds), str(limits.memory))
-        self._command = [sys.executable, "-m", "repro_runner.runner.warm", isolate, *numbers]
+        self._command = [sys.executable, "-m", "repro_runner.runner.warm", isolate, device, *numbers]
 
     def __enter__(self) -> WarmParent:
         self._process = subprocess.Popen(
-            self._command, env=child_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            self._command, env=child_environment(self._device), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         return self
 
@@ -73,8 +76,9 @@ class WarmParent:
 def run_jobs(
     jobs: Sequence[Job], *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None
 ) -> Iterator[Finished]:
-    """Yield jobs as they end."""
-    with WarmParent(isolate=isolate, slots=slots, limits=limits) as warm:
+    """Yield jobs as they end; all are for the device of the first."""
+    device = jobs[0].device if jobs else "cpu"
+    with WarmParent(isolate=isolate, device=device, slots=slots, limits=limits) as warm:
         # The jobs may be more than a pipe holds, and the process reads none while it is still importing torch.
         sender = threading.Thread(target=_send, args=(warm, jobs), daemon=True)
         sender.start()
@@ -88,10 +92,12 @@ def _send(warm: WarmParent, jobs: Sequence[Job]) -> None:
         warm.no_more()
 
 
-def child_environment() -> dict[str, str]:
-    """What torch needs and nothing else: a repro sees no token of this machine's."""
+def child_environment(device: str = "cpu") -> dict[str, str]:
+    """What torch needs and nothing else: a repro sees no token of this machine's, and no GPU it was not given."""
     kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
     cache = Path(tempfile.gettempdir()) / f"graphbreak-inductor-{os.getuid()}"
+    if device == "cpu":
+        kept["CUDA_VISIBLE_DEVICES"] = ""
     return {
         **kept,
         "PYTHONPATH": str(Path(__file__).resolve().parents[2]),

@@ -22,11 +22,17 @@ from repro_runner.runner.linux import adopt_orphans, die_with_parent
 from repro_runner.runner.supervise import Supervisor
 
 
-def warm_up() -> None:
-    """Import torch and compile something, so that no child has to."""
+def warm_up(device: str) -> None:
+    """Import torch and compile something, so that no child has to.
+
+    Compiling touches the driver of a GPU where there is one, even a hidden one, and a child forked after that aborts
+    in autograd or can't use the GPU: there importing is all.
+    """
     import torch
 
     torch.set_num_threads(1)
+    if device != "cpu" or Path("/dev/nvidiactl").exists():
+        return
     torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
     torch._dynamo.reset()
 
@@ -63,12 +69,12 @@ def spawn_child(job: Job, folder: Path, result: Path, output: int) -> int:
 
 
 def main() -> None:
-    """Arguments: fork | process, slots, seconds, memory in bytes."""
+    """Arguments: fork | process, device, slots, seconds, memory in bytes."""
     die_with_parent()
     adopt_orphans()
-    isolate, slots, seconds, memory = sys.argv[1:]
+    isolate, device, slots, seconds, memory = sys.argv[1:]
     if isolate == "fork":
-        warm_up()
+        warm_up(device)
     supervisor = Supervisor(
         fork_child if isolate == "fork" else spawn_child, int(slots), Limits(seconds=float(seconds), memory=int(memory))
     )

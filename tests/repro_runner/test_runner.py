@@ -106,6 +106,13 @@ def test_a_repro_that_can_prove_nothing_fails_with_the_reason(source: str, cause
     assert cause in record["cause"]
 
 
+def test_an_error_that_is_no_break_is_not_a_break_that_is_gone() -> None:
+    source = HEAD + "def broken(x):\n    return x + 1\n\n\nCOMPILE = {'mode': 'no such mode'}\n"
+    record = verify(source)
+    assert record["verdict"] == "failed"
+    assert "compiled, it raised" in record["cause"]
+
+
 def test_what_is_not_there_is_not_applicable() -> None:
     record = verify(GOOD + "\nREQUIRES = {'module': 'no_such_module'}\n")
     assert record == {"verdict": "not applicable", "cause": "needs the module no_such_module"}
