@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from registry.repros import parse_repro
 from repro_runner.cli import main
 
 
@@ -27,3 +30,27 @@ def test_show_of_an_unknown_id_is_one_line_and_exit_2(unknown: str, capsys: pyte
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == f"{unknown}: no such graph break; ids look like GB0042\n"
+
+
+def test_show_prints_a_script_that_runs_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["show", "GB0170", "--script"]) == 0
+    script = capsys.readouterr().out
+    compile(script, "GB0170.py", "exec")
+    assert script.endswith('if __name__ == "__main__":\n    torch.compile(broken, fullgraph=True)(*inputs())\n')
+    assert main(["show", "GB0060", "--script"]) == 2
+    assert "has no program yet" in capsys.readouterr().err
+
+
+def test_new_starts_a_repro_that_can_be_read_and_overwrites_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "GB0124.py"
+    assert main(["new", "gb0124", "--out", str(out)]) == 0
+    text = out.read_text("utf-8")
+    assert parse_repro(text, "GB0124").fixes == ("fixed",)
+    assert "# GB0124: Unsupported Tensor.item() call with capture_scalar_outputs=False" in text
+    assert "# torch/_dynamo/variables/tensor.py:" in text
+    assert main(["new", "GB0124", "--out", str(out)]) == 2
+    assert "is there already" in capsys.readouterr().err
+    assert out.read_text("utf-8") == text
+    assert main(["new", "GB99999"]) == 2

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 VERBS = {
     "merge": "join evidence files of shards into one",
+    "new": "start a repro for an id",
     "run": "run repros, name their breaks, prove their fixes, write evidence",
     "status": "how far the corpus reaches",
     "show": "what the registry knows of an id",

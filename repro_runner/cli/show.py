@@ -17,6 +17,7 @@ def main(argv: Sequence[str]) -> int:
     """Print the id; 2 if there is no such id."""
     parser = argparse.ArgumentParser(prog="graphbreak show", description="What the registry knows of an id.")
     parser.add_argument("gb_id", metavar="ID", help="GB0042, in either case, or the number alone")
+    parser.add_argument("--script", action="store_true", help="print its program as a script that runs by itself")
     arguments = parser.parse_args(argv)
     digits = re.fullmatch(r"(?:GB)?(\d+)", arguments.gb_id, re.IGNORECASE)
     gb_id = f"GB{digits[1]:0>4}" if digits else arguments.gb_id.upper()
@@ -29,8 +30,19 @@ def main(argv: Sequence[str]) -> int:
     if found is None:
         print(f"{arguments.gb_id}: no such graph break; ids look like GB0042", file=sys.stderr)
         return 2
+    if arguments.script:
+        return _print_script(found)
     category = next((c.title for c in known.categories if c.key == found.category), found.category)
     print("\n".join(_lines(found, category)))
+    return 0
+
+
+def _print_script(gb: GraphBreak) -> int:
+    if gb.repro is None:
+        print(f"{gb.gb_id}: has no program yet; `graphbreak new {gb.gb_id}` starts one", file=sys.stderr)
+        return 2
+    print(gb.repro.source.rstrip())
+    print('\n\nif __name__ == "__main__":\n    torch.compile(broken, fullgraph=True)(*inputs())')
     return 0
 
 

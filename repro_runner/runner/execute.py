@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from repro_runner.capture import CapturedBreak, capture_breaks
+from repro_runner.capture.from_text import ids_in, logged_ids, unnamed
 from repro_runner.runner.compare import Outcome, difference, keep
 from repro_runner.runner.job import SEEDS, Job
 from repro_runner.runner.normalise import normalise
@@ -37,6 +38,8 @@ def execute(job: Job, folder: Path) -> dict[str, Any]:
         reason = unmet(getattr(module, "REQUIRES", {}), torch.__version__, job.device)
         if reason:
             return {"verdict": "not applicable", "cause": reason}
+        # Fixes are compared by value: TF32, on by default in cuDNN, would differ for reasons of its own.
+        torch.backends.cudnn.allow_tf32 = False
         with _configured(module):
             return _Verification(job, module, folder).run()
     except Exception as error:  # noqa: BLE001 - inputs() and the constants are the repro's own, and may be wrong in any way
@@ -85,8 +88,13 @@ class _Verification:
         problem = self._refuse(broken, expected, lines)
         if problem:
             return failed(problem)
-        breaks, graphs, outcome = self._compiled(broken, SEEDS[0], fullgraph=False)
-        strict, _, _ = self._compiled(broken, SEEDS[0], fullgraph=True)
+        with logged_ids() as found:
+            breaks, graphs, outcome = self._compiled(broken, SEEDS[0], fullgraph=False)
+            strict, _, strict_outcome = self._compiled(broken, SEEDS[0], fullgraph=True)
+        found |= ids_in(f"{outcome.error} {strict_outcome.error}")
+        missed = unnamed(found, {one.gb_id for one in (*breaks, *strict)})
+        if missed:
+            return failed(missed)
         record = self._record(breaks, strict, graphs)
         record["equal"] = not difference(expected[0], outcome)
         record["fixes"] = {name: self._fix(fix, expected) for name, fix in self._functions("fixed")}
@@ -219,6 +227,8 @@ def _compiler(backend: str) -> Callable[..., Any]:
 
 
 def _to_device(value: Any, device: str) -> Any:
+    if isinstance(value, torch.Tensor) and value.is_leaf and value.requires_grad and value.device.type != device:
+        return value.detach().to(device).requires_grad_()  # a moved leaf has to stay one, or it gets no gradient
     if isinstance(value, torch.Tensor | torch.nn.Module):
         return value.to(device)
     if isinstance(value, dict):

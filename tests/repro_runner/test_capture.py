@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 import torch
 from torch._dynamo import convert_frame, exc, symbolic_convert
-from torch._logging._internal import set_logs
 
 from repro_runner.capture import CapturedBreak, capture_breaks
+from repro_runner.capture.from_text import logged_ids, unnamed
 
 pytestmark = pytest.mark.torch
 
@@ -138,30 +136,22 @@ def test_a_type_that_this_torch_does_not_register_gets_the_id_it_has_elsewhere_o
     assert identifier.gb_id("unknown", "… visit: https://example.invalid/gb/gb0033.html") == "GB0033"
 
 
-@contextmanager
-def logged() -> Iterator[list[str]]:
-    """The other way to find breaks: what torch logs."""
-    lines: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: lines.append(record.getMessage())  # type: ignore[method-assign]
-    set_logs(graph_breaks=True)
-    for name in list(logging.root.manager.loggerDict):
-        if name.endswith("__graph_breaks"):
-            logging.getLogger(name).addHandler(handler)
-    try:
-        yield lines
-    finally:
-        for name in list(logging.root.manager.loggerDict):
-            if name.endswith("__graph_breaks"):
-                logging.getLogger(name).removeHandler(handler)
-        set_logs()
-
-
 @pytest.mark.parametrize("program", [branch, item, printed, loop], ids=lambda program: program.__name__)
 def test_the_log_names_the_same_ids(program: Callable[..., Any]) -> None:
-    with logged() as lines:
+    with logged_ids() as in_log:
         breaks = run(program, fullgraph=False)
-    in_log = set(re.findall(r"/gb/gb(\d+)\.html", "\n".join(lines)))
-    captured = {one.gb_id.removeprefix("GB") for one in breaks}
     assert in_log
-    assert in_log == captured
+    assert in_log == {one.gb_id for one in breaks}
+
+
+def test_the_log_is_as_it_was_afterwards() -> None:
+    logger = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks")
+    before = (logger.level, logger.propagate, list(logger.handlers))
+    with logged_ids():
+        assert (logger.level, logger.propagate, list(logger.handlers)) != before
+    assert (logger.level, logger.propagate, list(logger.handlers)) == before
+
+
+def test_what_the_capture_did_not_see_is_said() -> None:
+    assert unnamed({"GB0001", "GB0002"}, {"GB0001"}).endswith("names GB0002, which the capture did not see")
+    assert unnamed({"GB0001"}, {"GB0001", "GB0002"}) == ""

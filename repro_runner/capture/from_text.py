@@ -1,0 +1,56 @@
+"""The other way to find breaks: the links in what torch logs and raises. It checks the first way."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+_LINK = re.compile(r"/gb/gb(\d{4,6})\.html")
+
+
+def ids_in(text: str) -> set[str]:
+    """The ids that a text links to."""
+    return {f"GB{digits}" for digits in _LINK.findall(text)}
+
+
+@contextmanager
+def logged_ids() -> Iterator[set[str]]:
+    """Collect the ids that torch's graph_breaks log links to; the log itself goes nowhere else."""
+    found: set[str] = set()
+    handler = _Collector(found)
+    logger = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks")
+    others = [logging.getLogger(f"torch._dynamo.{name}.__graph_breaks") for name in ("convert_frame", "exc")]
+    before = [(one, one.level, one.propagate, list(one.handlers)) for one in (logger, *others)]
+    for one, *_ in before:
+        one.setLevel(logging.DEBUG)
+        one.propagate = False
+        one.handlers = [handler]
+    try:
+        yield found
+    finally:
+        for one, level, propagate, handlers in before:
+            one.setLevel(level)
+            one.propagate = propagate
+            one.handlers = handlers
+
+
+class _Collector(logging.Handler):
+    def __init__(self, found: set[str]) -> None:
+        super().__init__(logging.DEBUG)
+        self._found = found
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.exc_info:
+            text += logging.Formatter().formatException(record.exc_info)
+        self._found |= ids_in(text)
+
+
+def unnamed(found: set[str], captured: set[str]) -> str:
+    """What the text names and the capture does not, in words; empty when the two agree."""
+    missing = ", ".join(sorted(found - captured))
+    return f"the log of torch {torch.__version__} names {missing}, which the capture did not see" if missing else ""
