@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from registry.datafile import read_data_file, shown
 from registry.errors import InvalidInput, Problem
 from registry.model import Environment, Evidence, Revision, Sighting
+from registry.releases import version_key
 
 SCHEMA = 1
 
@@ -23,12 +24,17 @@ def local_id(gb_type: str) -> str:
 
 
 def read_evidence(folder: Path) -> dict[str, tuple[Evidence, ...]]:
-    """Return gb_id -> evidence, one per environment, in order of file name."""
+    """Return gb_id -> evidence, one per environment, oldest release first."""
     merged: dict[str, tuple[Evidence, ...]] = {}
     for records in _read_all(folder, "evidence", _parse_evidence):
         for gb_id, evidence in records.items():
             merged[gb_id] = (*merged.get(gb_id, ()), evidence)
-    return merged
+    return {gb_id: tuple(sorted(found, key=_place)) for gb_id, found in merged.items()}
+
+
+def _place(evidence: Evidence) -> tuple[object, ...]:
+    environment = evidence.environment
+    return version_key(environment.torch), environment.device, environment.python
 
 
 def _parse_evidence(content: Mapping[str, Any], _name: str) -> dict[str, Evidence]:

@@ -22,6 +22,7 @@ from registry.model import (
     Sighting,
     Wordings,
 )
+from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
 from registry.unreached import Unreached
 
@@ -106,4 +107,4 @@ def _merge_captured(known: Knowledge) -> tuple[dict[str, list[Sighting]], dict[s
 
 def _environments(evidence: Mapping[str, tuple[Evidence, ...]]) -> tuple[Environment, ...]:
     found = {one.environment for records in evidence.values() for one in records}
-    return tuple(sorted(found, key=lambda one: (one.torch, one.device, one.python, one.date)))
+    return tuple(sorted(found, key=lambda one: (version_key(one.torch), one.device, one.python, one.date)))

@@ -108,6 +108,14 @@ def test_evidence_is_read_per_environment(tmp_path: Path) -> None:
     assert (found.environment.torch, found.verdicts, found.message) == ("2.13.0", {"eager": "verified"}, "said")
 
 
+def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
+    record = {"GB0001": {"repro_sha256": "x", "runs": {"eager": {"verdict": "verified"}}}}
+    for torch in ("2.11.0", "2.8.0"):
+        content = {"kind": "evidence", "schema": 1, "environment": {**ENVIRONMENT, "torch": torch}, "records": record}
+        (tmp_path / f"torch-{torch}-cpu.json").write_text(json.dumps(content), "utf-8")
+    assert [one.environment.torch for one in read_evidence(tmp_path)["GB0001"]] == ["2.8.0", "2.11.0"]
+
+
 def test_captured_breaks_are_read_with_their_count(tmp_path: Path) -> None:
     content = {"kind": "captured", "schema": 1, "environment": ENVIRONMENT, "breaks": [{"gb_type": "t", "count": 3}]}
     (tmp_path / "model.json").write_text(json.dumps(content), "utf-8")
