@@ -21,23 +21,26 @@ class Identifier:
 
     def __init__(self, other_types: Mapping[str, str] | None = None) -> None:
         self._types = {**(other_types or {}), **_registered_types()}
-        self._patterns = [
-            (re.compile("(.+?)".join(map(re.escape, _PLACEHOLDER.split(gb_type)))), gb_id)
-            for gb_id, gb_type in ((gb_id, gb_type) for gb_type, gb_id in self._types.items())
-            if _PLACEHOLDER.search(gb_type) and len(_PLACEHOLDER.sub("", gb_type)) > 8
-        ]
 
     def gb_id(self, gb_type: str, message: str) -> str:
         """The id; a local one, made from the type, where nobody has given it one."""
         if gb_type in self._types:
             return self._types[gb_type]
-        for pattern, gb_id in self._patterns:
-            if pattern.fullmatch(gb_type):
+        for registered, gb_id in self._types.items():
+            if _fits(registered, gb_type):
                 return gb_id
         link = _LINK.search(message)
         if link:
             return f"GB{link[1]}"
         return "GBL-" + hashlib.sha256(gb_type.encode("utf-8")).hexdigest()[:6].upper()
+
+
+def _fits(registered: str, gb_type: str) -> bool:
+    """Whether a registered type with `{placeholders}` is this one, filled in; one of little else says nothing."""
+    literals = _PLACEHOLDER.split(registered)
+    if len(literals) == 1 or sum(map(len, literals)) <= 8:
+        return False
+    return re.fullmatch(".+?".join(map(re.escape, literals)), gb_type, re.DOTALL) is not None
 
 
 @lru_cache(maxsize=1)
