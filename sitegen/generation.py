@@ -8,16 +8,12 @@ from pathlib import Path
 
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
 from registry.errors import InvalidInput, Problem
-from registry.evidence import read_captured, read_evidence
+from registry.knowledge import read_knowledge
 from registry.merge import Knowledge, merge_registry
 from registry.model import Note, Registry, Wordings
 from registry.pages import PagesOnDisk, check_altered, page_file, read_pages
-from registry.releases import read_releases
-from registry.repros import read_repros
 from registry.snapshot import Snapshot, plan_snapshot, superseded_by
 from registry.sources import Pulled
-from registry.taxonomy import read_taxonomy
-from registry.unreached import read_unreached
 from registry.upstream import dump_registry
 from sitegen.render import render_site
 from sitegen.stamp import inputs_digest, is_current, write_stamp
@@ -66,7 +62,12 @@ class Generation:
 
     def plan(self) -> Plan:
         """Read, merge, render and compare; write nothing."""
-        known = self._read_knowledge()
+        known = read_knowledge(
+            self.root / "registry",
+            wordings=self.pulled.wordings,
+            origin=self.pulled.origin,
+            superseded=self.superseded,
+        )
         wordings = {one for found in known.all_wordings() for revisions in found.values() for one in revisions}
         pages = read_pages(self.docs / "gb", wordings, self.overwrite)
         readable = {**pages.pages, **pages.altered}
@@ -113,20 +114,6 @@ class Generation:
             return ()
         files = plan_snapshot(self.snapshot, self.pulled.raw, self.pulled.wordings, self.pulled.origin)
         return plan_changes(self.root / "registry" / "snapshot", files)
-
-    def _read_knowledge(self) -> Knowledge:
-        data = self.root / "registry"
-        return Knowledge(
-            wordings=self.pulled.wordings,
-            origin=self.pulled.origin,
-            superseded=self.superseded,
-            releases=read_releases(data / "releases"),
-            categories=read_taxonomy(data / "taxonomy.yml"),
-            repros=read_repros(data / "repros"),
-            evidence=read_evidence(data / "evidence"),
-            captured=read_captured(data / "captured"),
-            unreached=read_unreached(data / "unreached.yml"),
-        )
 
     def _generated_lines(self, known: Knowledge, pages: PagesOnDisk, texts: Mapping[str, str]) -> dict[str, set[str]]:
         """The lines of altered pages as generated now, and from the last snapshot, with their note and without."""

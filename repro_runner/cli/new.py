@@ -12,7 +12,7 @@ from registry.errors import InvalidInput
 from registry.merge import merge_registry
 from registry.model import CallSite, GraphBreak
 from repro_runner.cli.data import DATA
-from repro_runner.cli.knowledge import read_knowledge
+from repro_runner.cli.knowledge import read_package
 
 _AROUND = 12
 """Lines of torch's source before and after the call."""
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: registry/repros/ID.py")
     arguments = parser.parse_args(argv)
     try:
-        breaks = {gb.gb_id: gb for gb in merge_registry(read_knowledge())}
+        breaks = {gb.gb_id: gb for gb in merge_registry(read_package())}
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 2

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from registry.errors import InvalidInput
 from registry.merge import merge_registry
 from registry.model import GraphBreak
-from repro_runner.cli.knowledge import read_knowledge
+from repro_runner.cli.knowledge import read_package
 
 
 def main(argv: Sequence[str]) -> int:
@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
     digits = re.fullmatch(r"(?:GB)?(\d+)", arguments.gb_id, re.IGNORECASE)
     gb_id = f"GB{digits[1]:0>4}" if digits else arguments.gb_id.upper()
     try:
-        known = read_knowledge()
+        known = read_package()
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 2

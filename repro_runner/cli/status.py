@@ -11,7 +11,7 @@ from dataclasses import asdict
 from registry.coverage import Coverage, by_category, count_coverage
 from registry.errors import InvalidInput
 from registry.merge import merge_registry
-from repro_runner.cli.knowledge import read_knowledge
+from repro_runner.cli.knowledge import read_package
 
 CORPUS_RELEASE = "2.13.0"
 """The release that the corpus is written for."""
@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
     arguments = parser.parse_args(argv)
     try:
-        known = read_knowledge()
+        known = read_package()
     except InvalidInput as error:
         print(error, file=sys.stderr)
         return 2

@@ -1,0 +1,28 @@
+"""Read everything that lies beside a registry: releases, taxonomy, repros, evidence, captured breaks, exemptions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from registry.evidence import read_captured, read_evidence
+from registry.merge import Knowledge
+from registry.model import Origin, Wordings
+from registry.releases import read_releases
+from registry.repros import read_repros
+from registry.taxonomy import read_taxonomy
+from registry.unreached import read_unreached
+
+
+def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded: Wordings) -> Knowledge:
+    """Put the wordings that are to be shown together with the data under `data`, the folder registry/."""
+    return Knowledge(
+        wordings=wordings,
+        origin=origin,
+        superseded=superseded,
+        releases=read_releases(data / "releases"),
+        categories=read_taxonomy(data / "taxonomy.yml"),
+        repros=read_repros(data / "repros"),
+        evidence=read_evidence(data / "evidence"),
+        captured=read_captured(data / "captured"),
+        unreached=read_unreached(data / "unreached.yml"),
+    )
