@@ -28,7 +28,7 @@ $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
 	@touch $@
 
 tools:
-	@bash tests/install_tools.sh jekyll chromium mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs
+	@bash tests/install_tools.sh jekyll chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .

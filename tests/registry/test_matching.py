@@ -25,6 +25,7 @@ from registry.snapshot import read_snapshot
 from registry.templates import ANYTHING, Kind, collapse, make_template, mark_placeholders
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision, site
+from tests.tools import require_tool
 
 VALUES = ("x", "TensorVariable()", "<class 'int'>", "[1, {'a': 2}]", "", "f(a, b)", "multi\nline value", "日本 $1 \\d")
 HEADER = "V1115 03:15:57.159000 5873 torch/_dynamo/symbolic_convert.py:5124] [0/0] [__graph_breaks] "
@@ -373,12 +374,18 @@ process.stdout.write(JSON.stringify(answers));
 
 def in_node(cases: list[tuple[str, str, str]], seconds: float = 120) -> list[bool]:
     done = subprocess.run(
-        ["node", "-e", NODE], input=json.dumps(cases), capture_output=True, text=True, check=True, timeout=seconds
+        [require_tool("node"), "-e", NODE],
+        input=json.dumps(cases),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=seconds,
     )
     answers: list[bool] = json.loads(done.stdout)
     return answers
 
 
+@pytest.mark.slow
 def test_every_exported_pattern_gives_the_same_answer_in_node_and_in_python() -> None:
     choose = random.Random(1)
     texts: dict[Kind, list[str]] = {"type": [], "explanation": [], "context": []}
@@ -447,6 +454,7 @@ def hardest() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_no_text_makes_an_exported_pattern_or_the_matcher_slow() -> None:
     """A generous limit on a child: backtracking over 100,000 characters would take years, not minutes."""
     child = f"""

@@ -20,6 +20,8 @@ from registry.errors import InvalidInput
 from sitegen.serve import serve
 from tests.sitegen.fixture_site import REPOSITORY, write_fixture_site
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = """
 import sys
 from pathlib import Path
