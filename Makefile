@@ -24,7 +24,7 @@ $(VENV)/.light: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
-	$(PY) -m pip install --quiet --editable '.[torch,test]' --constraint constraints.txt
+	$(PY) -m pip install --quiet --editable '.[torch,ray,test]' --constraint constraints.txt
 	@touch $@
 
 tools:
@@ -46,8 +46,10 @@ test: quick tools
 	$(PY) generate_site.py --check
 	$(PY) -m pytest -q -m '$(SLOW)'
 
-bench: $(VENV)/.light
+bench: $(VENV)/.test
 	$(PY) benchmarks/generate.py
+	$(PY) benchmarks/matching.py
+	$(PY) benchmarks/runner.py
 
 clean:
 	rm -rf _site .cache $(VENV)

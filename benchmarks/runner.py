@@ -5,11 +5,13 @@ Needs torch. Both ways run the same programs in one go, so the ratio holds on a 
 
 from __future__ import annotations
 
+import contextlib
 import os
-import resource
 import statistics
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,9 +19,11 @@ sys.path.insert(0, str(ROOT))
 
 from registry.repros import read_repros  # noqa: E402
 from repro_runner.runner.job import Job  # noqa: E402
-from repro_runner.runner.pool import run_jobs  # noqa: E402
+from repro_runner.runner.pool import ThisMachine  # noqa: E402
 
 REPEATS = 9
+CORPUS = 400
+"""About as many ids have a repro when the corpus is whole."""
 
 
 def main() -> None:
@@ -29,27 +33,63 @@ def main() -> None:
 
 
 def print_throughput() -> None:
+    """A fresh process runs every repro once; the warm parent as many as the corpus will have, its start included."""
     repros = read_repros(ROOT / "registry" / "repros")
-    jobs = [Job(gb_id=gb_id, source=repro.source) for gb_id, repro in repros.items()]
+    once = [Job(gb_id=gb_id, source=repro.source) for gb_id, repro in repros.items()]
     slots = os.cpu_count() or 1
-    print(
-        f"| {len(jobs)} repros, eager, {slots} at a time | s | repros per minute | times fresh | largest process, MiB |"
-    )
-    print("|---|---|---|---|---|")
-    per_minute: dict[str, float] = {}
-    verdicts = {}
-    for isolate in ("process", "fork"):
-        started = time.perf_counter()
-        verdicts[isolate] = {
-            ended.gb_id: ended.record["verdict"] for ended in run_jobs(jobs, isolate=isolate, slots=slots)
-        }
-        took = time.perf_counter() - started
-        per_minute[isolate] = 60 * len(jobs) / took
-        largest = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-        label = {"process": "a fresh process each", "fork": "forked from a warm parent"}[isolate]
-        ratio = per_minute[isolate] / per_minute["process"]
-        print(f"| {label} | {took:.1f} | {per_minute[isolate]:.0f} | {ratio:.1f} | {largest:.0f} |")
-    print(f"\nsame verdicts both ways: {'yes' if verdicts['fork'] == verdicts['process'] else 'NO'}")
+    print(f"| eager, {slots} at a time | programs | s | programs per minute | times fresh | peak memory, MiB |")
+    print("|---|---|---|---|---|---|")
+    fresh, fresh_verdicts = _measure("a fresh process each", "process", once, slots)
+    _, warm_verdicts = _measure("forked from a warm parent", "fork", once * -(-CORPUS // len(once)), slots, fresh)
+    print(f"\nsame verdicts both ways: {'yes' if warm_verdicts == fresh_verdicts else 'NO'}")
+
+
+def _measure(
+    label: str, isolate: str, jobs: list[Job], slots: int, fresh: float | None = None
+) -> tuple[float, dict[str, str]]:
+    """Print a row; return programs per minute, and the verdicts."""
+    machine = ThisMachine("cpu", isolate=isolate, slots=slots)
+    started = time.perf_counter()
+    with PeakMemory() as memory:
+        verdicts = {ended.gb_id: ended.record["verdict"] for ended in machine.run(jobs)}
+    took = time.perf_counter() - started
+    rate = 60 * len(jobs) / took
+    print(f"| {label} | {len(jobs)} | {took:.1f} | {rate:.0f} | {rate / (fresh or rate):.1f} | {memory.peak:.0f} |")
+    return rate, verdicts
+
+
+class PeakMemory:
+    """The most that this process and all below it held at a time; a page that several share counts once."""
+
+    def __enter__(self) -> PeakMemory:
+        self.peak, self._done = 0.0, threading.Event()
+        self._thread = threading.Thread(target=self._watch)
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._done.set()
+        self._thread.join()
+
+    def _watch(self) -> None:
+        while not self._done.wait(0.5):
+            self.peak = max(self.peak, sum(map(_proportional_mib, _descendants(os.getpid()))))
+
+
+def _descendants(pid: int) -> Iterator[int]:
+    yield pid
+    for tasks in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # it ended while we looked
+            for child in tasks.read_text().split():
+                yield from _descendants(int(child))
+
+
+def _proportional_mib(pid: int) -> float:
+    with contextlib.suppress(OSError):
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+            if line.startswith("Pss:"):
+                return int(line.split()[1]) / 1024
+    return 0.0
 
 
 def print_capture_cost() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
@@ -18,6 +18,11 @@ _IDENTITY = ("torch", "python", "device")
 def new_document(environment: Mapping[str, str]) -> Document:
     """An evidence file with no records yet."""
     return {"kind": "evidence", "schema": SCHEMA, "environment": dict(environment), "records": {}}
+
+
+def file_name(environment: Mapping[str, str]) -> str:
+    """The file in `registry/evidence/` that an environment has."""
+    return f"torch-{environment['torch']}-{environment['device']}.json"
 
 
 def parse_document(text: str, where: str) -> Document:
@@ -78,6 +83,52 @@ def merge_documents(documents: Iterable[tuple[str, Document]]) -> Document:
     if problems or merged is None:
         raise InvalidInput(problems or [Problem("merge", "nothing to merge")])
     return merged
+
+
+def lay_over(
+    before: Document, where: str, newer: Iterable[tuple[str, Document]], current: Mapping[str, str]
+) -> Document:
+    """Put newer runs over a file, as if they had been made into it; what they lack stays.
+
+    `current` is gb_id -> sha256 of the program as it is now: runs of another version of it are left out. If in the end
+    no record is another, `before` itself comes back, with its date.
+    """
+    after = before
+    problems: list[Problem] = []
+    for path, document in newer:
+        if _identity(document) != _identity(before):
+            problems.append(Problem(f"{path}:1", f"made in {_identity(document)}, but {where} in {_identity(before)}"))
+            continue
+        for gb_id, record in document["records"].items():
+            if record["repro_sha256"] == current.get(gb_id):
+                for backend, run in record["runs"].items():
+                    after = put_run(after, gb_id, current[gb_id], backend, run, document["environment"])
+    if problems:
+        raise InvalidInput(problems)
+    return before if after["records"] == before["records"] else after
+
+
+def runs_of(document: Document) -> dict[tuple[str, str], Mapping[str, Any]]:
+    """(gb_id, backend) -> run, sorted."""
+    return {
+        (gb_id, backend): run
+        for gb_id, record in sorted(document["records"].items())
+        for backend, run in sorted(record["runs"].items())
+        if run
+    }
+
+
+def changed_runs(before: Document, after: Document) -> Iterator[tuple[str, str, str, str]]:
+    """Yield (gb_id, backend, old verdict, new verdict) of every run that is another; the verdicts may be the same."""
+    old, new = runs_of(before), runs_of(after)
+    for gb_id, backend in sorted(old.keys() | new.keys()):
+        was, now = old.get((gb_id, backend)), new.get((gb_id, backend))
+        if was != now:
+            yield gb_id, backend, _verdict(was), _verdict(now)
+
+
+def _verdict(run: Mapping[str, Any] | None) -> str:
+    return str(run["verdict"]) if run else "not run"
 
 
 def _identity(document: Document) -> str:

@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from registry.datafile import read_data_file
 from registry.errors import InvalidInput, Problem
-from registry.evidence_file import Document, dump_document, new_document, parse_document, put_run
+from registry.evidence_file import Document, dump_document, file_name, new_document, parse_document, put_run
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
 from repro_runner.cli.data import DATA
-from repro_runner.runner.environment import NoTorch, describe_environment
+from repro_runner.cli.progress import progress
+from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
+from repro_runner.runner.environment import NoTorch
 from repro_runner.runner.job import BACKENDS, Job, Limits
-from repro_runner.runner.pool import Finished, run_jobs
+from repro_runner.runner.pool import ThisMachine
 
 GOOD = frozenset({"verified", "reproduced", "not applicable"})
 
@@ -36,19 +38,18 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Run; return the exit code."""
     arguments = _parser().parse_args(argv)
+    answers = sys.stdout  # Ray prints, too; what it says goes elsewhere
     try:
         repros = _choose(arguments)
-        environment = describe_environment(arguments.device)
-        out = arguments.out or DATA / "evidence" / f"torch-{environment['torch']}-{arguments.device}.json"
-        document = parse_document(read_data_file(out), str(out)) if out.exists() else new_document(environment)
-    except InvalidInput as error:
+        with _executor(arguments) as executor:
+            environment = executor.environment()
+            out = arguments.out or DATA / "evidence" / file_name(environment)
+            document = parse_document(read_data_file(out), str(out)) if out.exists() else new_document(environment)
+            jobs = [job for job in _jobs(repros, arguments) if not (arguments.resume and _has(document, job, repros))]
+            return _run(executor, jobs, repros, arguments, document, environment, out, answers)
+    except (InvalidInput, NoTorch, ClusterUnfit) as error:
         print(error, file=sys.stderr)
         return 2
-    except NoTorch as error:
-        print(error, file=sys.stderr)
-        return 2
-    jobs = [job for job in _jobs(repros, arguments) if not (arguments.resume and _has(document, job, repros))]
-    return _run(jobs, repros, arguments, document, environment, out)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,17 +64,39 @@ def _parser() -> argparse.ArgumentParser:
         "--backend", action="append", choices=[*BACKENDS, "all"], help="may be repeated (default: eager)"
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="children at a time (default: cores)")
-    parser.add_argument("--timeout", type=float, default=120.0, metavar="S", help="seconds for one program (120)")
-    parser.add_argument("--memory", type=float, default=6.0, metavar="GIB", help="memory for one program (6)")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="children at a time (default: cores)")
+    parser.add_argument("--timeout", type=_more_than_0, default=120.0, metavar="S", help="time for one program (120)")
+    parser.add_argument("--memory", type=_more_than_0, default=6.0, metavar="GIB", help="memory for one program (6)")
     parser.add_argument("--shard", metavar="I/N", help="only the I-th of N parts")
     parser.add_argument(
         "--isolate", choices=["fork", "process"], default="fork", help="process: import torch anew each time"
+    )
+    parser.add_argument(
+        "--executor",
+        choices=["local", "ray"],
+        default="local",
+        help="ray: on the cluster at RAY_ADDRESS, or here",
     )
     parser.add_argument("--resume", action="store_true", help="leave out what the file already has for this repro")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the evidence file")
     parser.add_argument("--json", action="store_true", help="one JSON object per program on standard output")
     return parser
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not a number of 1 or more")
+    return int(text)
+
+
+def _more_than_0(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
+    return number
 
 
 def _choose(arguments: argparse.Namespace) -> dict[str, Repro]:
@@ -106,27 +129,37 @@ def _has(document: Document, job: Job, repros: Mapping[str, Repro]) -> bool:
     return record.get("repro_sha256") == repros[job.gb_id].sha256 and bool(record["runs"].get(job.backend))
 
 
+def _executor(arguments: argparse.Namespace) -> AbstractContextManager[ThisMachine | Cluster]:
+    limits = Limits(seconds=arguments.timeout, memory=int(arguments.memory * 1024**3))
+    if arguments.executor == "ray":
+        return connected(arguments.device, isolate=arguments.isolate, limits=limits, slots=arguments.jobs)
+    slots = arguments.jobs or os.cpu_count() or 1
+    return nullcontext(ThisMachine(arguments.device, isolate=arguments.isolate, limits=limits, slots=slots))
+
+
 def _run(
+    executor: ThisMachine | Cluster,
     jobs: list[Job],
     repros: Mapping[str, Repro],
     arguments: argparse.Namespace,
     document: Document,
     environment: dict[str, str],
     out: Path,
+    answers: TextIO,
 ) -> int:
-    limits = Limits(seconds=arguments.timeout, memory=int(arguments.memory * 1024**3))
     verdicts: Counter[str] = Counter()
     bad = 0
     try:
-        for ended in run_jobs(jobs, isolate=arguments.isolate, slots=arguments.jobs, limits=limits):
-            document = put_run(
-                document, ended.gb_id, repros[ended.gb_id].sha256, ended.backend, ended.record, environment
-            )
-            _write(out, dump_document(document))  # at once: a kill loses only what was running
-            verdicts[str(ended.record["verdict"])] += 1
-            problem = problem_of(ended.record)
-            bad += bool(problem)
-            _show(ended, problem, len(jobs) - verdicts.total(), as_json=arguments.json)
+        with progress(len(jobs), answers, as_json=arguments.json) as display:
+            for ended in executor.run(jobs, display.started):
+                document = put_run(
+                    document, ended.gb_id, repros[ended.gb_id].sha256, ended.backend, ended.record, environment
+                )
+                _write(out, dump_document(document))  # at once: a kill loses only what was running
+                verdicts[str(ended.record["verdict"])] += 1
+                problem = problem_of(ended.record)
+                bad += bool(problem)
+                display.ended(ended, problem)
     except KeyboardInterrupt:
         print(f"interrupted; {verdicts.total()} of {len(jobs)} are in {out.name}", file=sys.stderr)
         return 130
@@ -153,14 +186,6 @@ def problem_of(record: Mapping[str, Any]) -> str:
         f"{name}: {found.get('cause')}" for name, found in record.get("isolated", {}).items() if not found["equal"]
     ]
     return "; ".join(wrong)
-
-
-def _show(ended: Finished, problem: str, remaining: int, *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps({"gb_id": ended.gb_id, "backend": ended.backend, **ended.record}), flush=True)
-        return
-    line = f"{ended.gb_id} {ended.backend}: {ended.record['verdict']}"
-    print(f"{line}{f' ({problem})' if problem else ''} [{remaining} left]", flush=True)
 
 
 def _write(path: Path, text: str) -> None:

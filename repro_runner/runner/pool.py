@@ -9,12 +9,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from repro_runner.runner.environment import describe_environment
 from repro_runner.runner.job import Job, Limits
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CC", "CXX", "TRITON_CACHE_DIR", "HOME")
@@ -66,23 +67,35 @@ class WarmParent:
         assert self._process.stdin is not None
         self._process.stdin.close()
 
-    def results(self) -> Iterator[Finished]:
-        """Yield jobs as they end, until the process does."""
+    def results(self, started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
+        """Yield jobs as they end, until the process does. `started` is called with the key of each job that starts."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            yield Finished(**json.loads(line))
+            content = json.loads(line)
+            if "started" in content:
+                started(content["started"])
+            else:
+                yield Finished(**content)
 
 
-def run_jobs(
-    jobs: Sequence[Job], *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None
-) -> Iterator[Finished]:
-    """Yield jobs as they end; all are for the device of the first."""
-    device = jobs[0].device if jobs else "cpu"
-    with WarmParent(isolate=isolate, device=device, slots=slots, limits=limits) as warm:
-        # The jobs may be more than a pipe holds, and the process reads none while it is still importing torch.
-        sender = threading.Thread(target=_send, args=(warm, jobs), daemon=True)
-        sender.start()
-        yield from warm.results()
+class ThisMachine:
+    """Runs jobs in children of one warm parent on this machine."""
+
+    def __init__(self, device: str, *, isolate: str = "fork", limits: Limits | None = None, slots: int = 1) -> None:
+        self._device = device
+        self._parent = WarmParent(isolate=isolate, device=device, slots=slots, limits=limits)
+
+    def environment(self) -> dict[str, str]:
+        """The header of the evidence file."""
+        return describe_environment(self._device)
+
+    def run(self, jobs: Sequence[Job], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
+        """Yield jobs as they end."""
+        with self._parent as warm:
+            # The jobs may be more than a pipe holds, and the process reads none while it is still importing torch.
+            sender = threading.Thread(target=_send, args=(warm, jobs), daemon=True)
+            sender.start()
+            yield from warm.results(started)
 
 
 def _send(warm: WarmParent, jobs: Sequence[Job]) -> None:

@@ -35,6 +35,7 @@ class _Child:
     looked: float = 0.0
     said: bytearray = field(default_factory=bytearray)
     killed: str = ""
+    second: bool = False
 
     @property
     def result(self) -> Path:
@@ -42,10 +43,14 @@ class _Child:
 
 
 class Supervisor:
-    """Runs up to `slots` children at a time."""
+    """Runs up to `slots` children at a time.
 
-    def __init__(self, start: Start, slots: int, limits: Limits) -> None:
-        self._start, self._slots, self._limits = start, slots, limits
+    A child that dies of a signal gets a second one, begun by `start_again`: a fork inherits locks and drivers that a
+    fresh process does not, and what is written of a program must be the program's own doing.
+    """
+
+    def __init__(self, start: Start, slots: int, limits: Limits, start_again: Start | None = None) -> None:
+        self._start, self._slots, self._limits, self._start_again = start, slots, limits, start_again
         self._children: dict[int, _Child] = {}
         self._outputs = selectors.DefaultSelector()
 
@@ -59,11 +64,15 @@ class Supervisor:
 
     def start(self, job: Job) -> None:
         """Start a child in a folder of its own."""
+        self._begin(job, self._start, second=False)
+
+    def _begin(self, job: Job, start: Start, *, second: bool) -> None:
         home = Path(tempfile.mkdtemp(prefix="graphbreak-"))
         (home / "cwd").mkdir()
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
-        child = _Child(job, self._start(job, home / "cwd", home / "result.json", writing), home, reading)
+        pid = start(job, home / "cwd", home / "result.json", writing)
+        child = _Child(job, pid, home, reading, second=second)
         os.close(writing)
         self._outputs.register(reading, selectors.EVENT_READ, child)
         self._children[child.pid] = child
@@ -77,8 +86,13 @@ class Supervisor:
         for child in list(self._children.values()):
             self._hold_to_limits(child)
             pid, status = os.waitpid(child.pid, os.WNOHANG)
-            if pid:
-                yield self._end(child, status)
+            if not pid:
+                continue
+            ended = self._end(child, status)
+            if os.WIFSIGNALED(status) and not child.killed and not child.second and self._start_again:
+                self._begin(child.job, self._start_again, second=True)
+            else:
+                yield ended
 
     def stop(self) -> None:
         """Kill everything."""

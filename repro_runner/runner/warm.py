@@ -6,11 +6,13 @@ with several threads: a child forked after that hangs.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections import deque
 from pathlib import Path
@@ -21,20 +23,46 @@ from repro_runner.runner.job import Job, Limits
 from repro_runner.runner.linux import adopt_orphans, die_with_parent
 from repro_runner.runner.supervise import Supervisor
 
+SAMPLE = """
+import torch
+
+layer = torch.nn.Linear(4, 4)
+
+
+def inputs():
+    return (torch.randn(3, 4),)
+
+
+def broken(x):
+    y = torch.nn.functional.relu(layer(x))
+    torch._dynamo.graph_break()
+    return torch.einsum("ij->i", y)
+
+
+def fixed(x):
+    return torch.einsum("ij->i", torch.nn.functional.relu(layer(x)))
+"""
+"""A program that takes the common ways through Dynamo, a break and its message among them."""
+
 
 def warm_up(device: str) -> None:
-    """Import torch and compile something, so that no child has to.
+    """Import torch and verify a sample, so that no child has to import, tokenise and look up the same things.
 
     Compiling touches the driver of a GPU where there is one, even a hidden one, and a child forked after that aborts
     in autograd or can't use the GPU: there importing is all.
     """
     import torch
 
+    from repro_runner.runner.execute import execute
+
     torch.set_num_threads(1)
-    if device != "cpu" or Path("/dev/nvidiactl").exists():
-        return
-    torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
-    torch._dynamo.reset()
+    if device == "cpu" and not Path("/dev/nvidiactl").exists():
+        with tempfile.TemporaryDirectory(prefix="graphbreak-warm-") as folder:
+            execute(Job(gb_id="GB0025", source=SAMPLE), Path(folder))
+        del sys.modules["GB0025"]
+        torch._dynamo.reset()
+    gc.collect()
+    gc.freeze()  # a collection in a child would write to, and so copy, every page that it shares with this process
 
 
 def fork_child(job: Job, folder: Path, result: Path, output: int) -> int:
@@ -75,9 +103,11 @@ def main() -> None:
     isolate, device, slots, seconds, memory = sys.argv[1:]
     if isolate == "fork":
         warm_up(device)
-    supervisor = Supervisor(
-        fork_child if isolate == "fork" else spawn_child, int(slots), Limits(seconds=float(seconds), memory=int(memory))
-    )
+    limits = Limits(seconds=float(seconds), memory=int(memory))
+    if isolate == "fork":
+        supervisor = Supervisor(fork_child, int(slots), limits, start_again=spawn_child)
+    else:
+        supervisor = Supervisor(spawn_child, int(slots), limits)
 
     def stop(_number: int, _frame: FrameType | None) -> None:
         supervisor.stop()
@@ -95,7 +125,9 @@ def _serve(supervisor: Supervisor) -> None:
     while waiting or supervisor.busy or not arriving.ended:
         waiting.extend(Job.from_json(json.loads(line)) for line in arriving.now())
         while waiting and supervisor.has_room:
-            supervisor.start(waiting.popleft())
+            job = waiting.popleft()
+            supervisor.start(job)
+            print(json.dumps({"started": job.key}), flush=True)
         for job, record, output in supervisor.finished():
             ended = {"gb_id": job.gb_id, "backend": job.backend, "record": record, "output": output}
             print(json.dumps(ended), flush=True)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.pool import child_environment, run_jobs
+from repro_runner.runner.pool import ThisMachine, child_environment
 from repro_runner.runner.requires import unmet
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -31,7 +31,7 @@ GOOD = HEAD + BRANCH + FIXED
 def verify(
     source: str, *, gb_id: str = "GB0170", limits: Limits | None = None, isolate: str = "fork"
 ) -> dict[str, Any]:
-    (ended,) = run_jobs([Job(gb_id=gb_id, source=source)], isolate=isolate, limits=limits)
+    (ended,) = ThisMachine("cpu", isolate=isolate, limits=limits).run([Job(gb_id=gb_id, source=source)])
     return dict(ended.record)
 
 
@@ -109,7 +109,7 @@ def test_a_repro_that_can_prove_nothing_fails_with_the_reason(source: str, cause
 def test_an_error_that_is_no_break_is_not_a_break_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_MAX_MEMORY", "1")
     job = Job(gb_id="GB0170", source=HEAD + "def broken(x):\n    return x + 1\n", backend="mock")
-    (ended,) = run_jobs([job])
+    (ended,) = ThisMachine("cpu").run([job])
     assert ended.record["verdict"] == "failed"
     assert ended.record["cause"].startswith("compiled, it raised ConstraintViolations")
 
@@ -162,7 +162,7 @@ def test_each_misbehaving_program_gets_its_cause_and_its_neighbours_their_verdic
     for index, (body, _) in enumerate(MISBEHAVING.values()):
         jobs += [Job(gb_id=f"GB9{index:03}", source=LEAD + body), Job(gb_id="GB0170", source=GOOD, backend="eager")]
     limits = Limits(seconds=6, memory=2 * 1024**3)
-    ended = list(run_jobs(jobs, slots=2, limits=limits))
+    ended = list(ThisMachine("cpu", slots=2, limits=limits).run(jobs))
     neighbours = [one.record["verdict"] for one in ended if one.gb_id == "GB0170"]
     assert neighbours == ["verified"] * len(MISBEHAVING)
     causes = {one.gb_id: str(one.record.get("cause")) for one in ended if one.gb_id != "GB0170"}
@@ -203,7 +203,8 @@ threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
 """
     )
     first, second = (
-        one.record for one in run_jobs([Job(gb_id="GB0170", source=messy), Job(gb_id="GB0170", source=GOOD)], slots=1)
+        one.record
+        for one in ThisMachine("cpu").run([Job(gb_id="GB0170", source=messy), Job(gb_id="GB0170", source=GOOD)])
     )
     assert second["verdict"] == "verified"
     assert first["verdict"] == "verified"
@@ -212,6 +213,18 @@ threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
 
 def test_fresh_processes_give_the_same_record() -> None:
     assert verify(GOOD, isolate="process") == verify(GOOD, isolate="fork")
+
+
+def test_a_child_that_dies_of_the_fork_is_tried_in_a_fresh_process() -> None:
+    dies_forked = GOOD + "\nimport os, sys\nif 'warm' in sys.argv[0]:\n    os.abort()\n"
+    assert verify(dies_forked)["verdict"] == "verified"
+
+
+def test_a_program_that_dies_both_ways_is_run_twice_and_no_more(tmp_path: Path) -> None:
+    count = tmp_path / "count"
+    dies = GOOD + f"\nimport os\nopen({str(count)!r}, 'a').write('x')\nos.abort()\n"
+    assert verify(dies) == {"verdict": "failed", "cause": "was killed by SIGABRT"}
+    assert count.read_text() == "xx"
 
 
 def test_a_program_sees_no_secret_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -225,7 +238,7 @@ def test_leaving_early_ends_every_process() -> None:
         Job(gb_id="GB0170", source=GOOD),
         Job(gb_id="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
     ]
-    running = run_jobs(jobs, slots=1)
+    running = ThisMachine("cpu").run(jobs)
     assert next(running).gb_id == "GB0170"
     running.close()  # type: ignore[attr-defined]
     left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if b"repro_runner.runner.warm" in _read(p)]

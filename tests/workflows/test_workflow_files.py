@@ -23,6 +23,10 @@ PERMISSIONS = {
         "build": {"contents": "read", "pages": "read"},
         "deploy": {"pages": "write", "id-token": "write"},
     },
+    "repros.yml": {
+        "run": {"contents": "read"},
+        "publish": {"contents": "write", "pull-requests": "write"},
+    },
     "test.yml": {
         "quick": {"contents": "read"},
         "full": {"contents": "read"},
@@ -45,7 +49,7 @@ def steps(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path.name}: {name}, step {number}", step
 
 
-def test_the_three_workflows_are_there() -> None:
+def test_the_four_workflows_are_there() -> None:
     assert {path.name for path in WORKFLOWS} == set(PERMISSIONS)
 
 
@@ -69,7 +73,7 @@ def test_every_action_is_pinned_to_one_commit_with_its_version_beside_it() -> No
             pinned = re.fullmatch(r"([\w.-]+/[\w./-]+)@([0-9a-f]{40} # v\d+\.\d+\.\d+)", uses[1])
             assert pinned, f"{path.name}:{number}: write `owner/action@<40 hex digits> # vX.Y.Z`, not `{uses[1]}`"
             pins.setdefault(pinned[1], set()).add(pinned[2])
-    assert len(pins) == 6
+    assert len(pins) == 8
     assert [action for action, versions in pins.items() if len(versions) > 1] == []
 
 
@@ -89,15 +93,18 @@ def test_each_job_has_exactly_the_rights_it_needs(path: Path) -> None:
     assert {name: job["permissions"] for name, job in workflow["jobs"].items()} == PERMISSIONS[path.name]
 
 
-def test_only_the_job_that_pushes_keeps_its_credentials() -> None:
+def test_only_jobs_that_push_keep_their_credentials() -> None:
     keeps = {
         where: step["with"]["persist-credentials"]
         for path in WORKFLOWS
         for where, step in steps(path)
         if step.get("uses", "").startswith("actions/checkout@")
     }
-    assert len(keeps) == 4
-    assert [where for where, kept in keeps.items() if kept] == ["refresh.yml: refresh, step 1"]
+    assert len(keeps) == 6
+    assert [where for where, kept in keeps.items() if kept] == [
+        "refresh.yml: refresh, step 1",
+        "repros.yml: publish, step 1",
+    ]
 
 
 @each_workflow
@@ -124,6 +131,8 @@ def test_scripts_are_strict_executable_bash(script: Path) -> None:
 def test_nothing_that_pushes_or_deploys_is_cut_off() -> None:
     refresh = read_workflow(GITHUB / "workflows/refresh.yml")["jobs"]["refresh"]["concurrency"]
     pages = read_workflow(GITHUB / "workflows/pages.yml")["concurrency"]
+    repros = read_workflow(GITHUB / "workflows/repros.yml")["concurrency"]
+    assert repros["cancel-in-progress"] is False
     assert refresh["cancel-in-progress"] is False
     assert pages["cancel-in-progress"] is False
     # A run that holds the group which the workflow it calls waits for would be a deadlock.
@@ -157,7 +166,97 @@ def test_what_refresh_pushed_is_published_even_when_its_job_failed() -> None:
     assert "workflow_call" in read_workflow(GITHUB / "workflows/pages.yml")["on"]
 
 
-@pytest.mark.parametrize("name", ["refresh.yml", "pages.yml"])
-def test_the_tip_is_checked_out_not_the_commit_that_started_the_run(name: str) -> None:
-    checkouts = [step for _, step in steps(GITHUB / "workflows" / name) if "actions/checkout@" in step.get("uses", "")]
+@pytest.mark.parametrize(
+    ("name", "job"), [("refresh.yml", "refresh"), ("pages.yml", "build"), ("repros.yml", "publish")]
+)
+def test_the_tip_is_checked_out_not_the_commit_that_started_the_run(name: str, job: str) -> None:
+    steps = read_workflow(GITHUB / "workflows" / name)["jobs"][job]["steps"]
+    checkouts = [step for step in steps if "actions/checkout@" in step.get("uses", "")]
     assert [step["with"]["ref"] for step in checkouts] == ["${{ github.ref_name }}"]
+
+
+def repros_job(name: str) -> dict[str, Any]:
+    return dict(read_workflow(GITHUB / "workflows/repros.yml")["jobs"][name])
+
+
+def test_repros_run_weekly_and_when_a_program_changed() -> None:
+    workflow = read_workflow(GITHUB / "workflows/repros.yml")
+    [weekly] = (entry["cron"] for entry in workflow["on"]["schedule"])
+    assert re.fullmatch(r"[1-9]\d? \d+ \* \* [0-6]", weekly)
+    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["registry/repros/**"]}
+    assert "workflow_dispatch" in workflow["on"]
+
+
+def test_every_shard_runs_and_none_ends_another() -> None:
+    strategy = repros_job("run")["strategy"]
+    shards = read_workflow(GITHUB / "workflows/repros.yml")["env"]["SHARDS"]
+    assert strategy["fail-fast"] is False
+    assert strategy["matrix"] == {"shard": list(range(1, shards + 1))}
+    # The same commit for all of them, and so the same programs dealt out: the tip may move in between.
+    assert "ref" not in repros_job("run")["steps"][0]["with"]
+
+
+def test_repros_run_on_the_newest_torch_for_cpu() -> None:
+    [install] = (step["run"] for step in repros_job("run")["steps"] if " torch " in step.get("run", ""))
+    assert install.endswith(" torch --index-url https://download.pytorch.org/whl/cpu")
+
+
+def test_a_shard_that_is_cut_off_is_uploaded_and_the_others_are_merged() -> None:
+    *_, run, upload = repros_job("run")["steps"]
+    assert run["timeout-minutes"] < repros_job("run")["timeout-minutes"]
+    assert "continue-on-error" not in run
+    assert upload["if"] == "${{ !cancelled() }}"
+    assert upload["with"]["if-no-files-found"] == "error"
+    assert "!cancelled()" in repros_job("publish")["if"]
+    assert repros_job("publish")["needs"] == "run"
+
+
+def test_no_pull_request_is_opened_from_another_branch_or_in_a_fork() -> None:
+    condition = repros_job("publish")["if"]
+    assert "&& github.ref == 'refs/heads/main' && !github.event.repository.fork" in condition
+
+
+@pytest.mark.parametrize(
+    ("exits", "green", "times"),
+    [
+        ("0", True, 1),
+        ("1 0", True, 2),  # a program failed, and has its record
+        ("1 1 0", True, 3),  # some had not run; the second look ran them, and one failed
+        ("1 1 1", False, 3),
+        ("2 2 2", False, 3),
+        ("137 137 137", False, 3),
+    ],
+)
+def test_a_shard_is_green_exactly_when_every_program_has_a_record(
+    exits: str, green: bool, times: int, tmp_path: Path
+) -> None:
+    stand_in = tmp_path / "graphbreak"
+    stand_in.write_text('#!/bin/sh\necho "$@" >>calls\nexit "$(echo $EXITS | cut -d " " -f "$(wc -l <calls)")"\n')
+    stand_in.chmod(0o755)
+    [step] = (step for step in repros_job("run")["steps"] if "graphbreak run" in step.get("run", ""))
+    assert step["env"] == {"SHARD": "${{ matrix.shard }}"}
+    # As GitHub starts a run block.
+    done = subprocess.run(
+        ["bash", "-e"],
+        input=step["run"],
+        cwd=tmp_path,
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "SHARD": "2", "SHARDS": "4", "EXITS": exits},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode == 0) is green, done.stderr
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert calls == ["run --backend all --shard 2/4 --out shard-2.json --resume"] * times
+
+
+def test_the_two_jobs_agree_on_where_shards_lie() -> None:
+    [upload] = (step["with"] for step in repros_job("run")["steps"] if "upload-artifact@" in step.get("uses", ""))
+    [download] = (
+        step["with"] for step in repros_job("publish")["steps"] if "download-artifact@" in step.get("uses", "")
+    )
+    assert upload["path"] == "shard-${{ matrix.shard }}.json"
+    assert upload["name"].startswith(download["pattern"].removesuffix("*"))
+    assert download["merge-multiple"] is True
+    assert download["path"] == "${{ runner.temp }}/shards"
+    assert repros_job("publish")["steps"][-1]["run"] == '.github/scripts/evidence.sh "$RUNNER_TEMP/shards"'

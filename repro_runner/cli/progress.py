@@ -1,0 +1,107 @@
+"""What `graphbreak run` shows while it runs: a bar on a terminal, plain lines elsewhere, JSON lines if asked for."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
+
+    from repro_runner.runner.pool import Finished
+
+
+class Display(Protocol):
+    """Is told of every job twice."""
+
+    def started(self, key: str) -> None:
+        """The job `GB0042/eager` runs now."""
+
+    def ended(self, ended: Finished, problem: str) -> None:
+        """It ended; `problem` is empty where all is as it should be."""
+
+
+@contextmanager
+def progress(total: int, answers: TextIO, *, as_json: bool) -> Iterator[Display]:
+    """Give the display that fits where the output goes."""
+    if as_json:
+        yield _JsonLines(answers)
+        return
+    if not sys.stderr.isatty():
+        yield _Lines(total, answers)
+        return
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    except ImportError:  # where nothing but torch is installed
+        yield _Lines(total, answers)
+        return
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), console=Console(stderr=True)
+    ) as bar:
+        yield _Bar(total, bar)
+
+
+class _JsonLines:
+    def __init__(self, answers: TextIO) -> None:
+        self._answers = answers
+
+    def started(self, key: str) -> None:
+        pass
+
+    def ended(self, ended: Finished, problem: str) -> None:
+        line = {"gb_id": ended.gb_id, "backend": ended.backend, "problem": problem, **ended.record}
+        print(json.dumps(line), file=self._answers, flush=True)
+
+
+class _Lines:
+    def __init__(self, total: int, answers: TextIO) -> None:
+        self._remaining, self._answers = total, answers
+
+    def started(self, key: str) -> None:
+        pass
+
+    def ended(self, ended: Finished, problem: str) -> None:
+        self._remaining -= 1
+        print(f"{_line(ended, problem)} [{self._remaining} left]", file=self._answers, flush=True)
+
+
+class _Bar:
+    """Only what needs somebody's eye scrolls by; the rest is counted."""
+
+    def __init__(self, total: int, bar: Progress) -> None:
+        self._bar, self._total = bar, total
+        self._running: list[str] = []
+        self._passed = self._failed = 0
+        self._task = bar.add_task("starting", total=total)
+
+    def started(self, key: str) -> None:
+        self._running.append(key)
+        self._show()
+
+    def ended(self, ended: Finished, problem: str) -> None:
+        self._running.remove(f"{ended.gb_id}/{ended.backend}")
+        if problem:
+            self._failed += 1
+            self._bar.console.print(_line(ended, problem), markup=False, highlight=False)
+        else:
+            self._passed += 1
+        self._show()
+
+    def _show(self) -> None:
+        done = self._passed + self._failed
+        counts = {
+            "running": len(self._running),
+            "passed": self._passed,
+            "failed": self._failed,
+            "remaining": self._total - done - len(self._running),
+        }
+        text = ", ".join(f"{count} {name}" for name, count in counts.items())
+        self._bar.update(self._task, description=text, completed=done)
+
+
+def _line(ended: Finished, problem: str) -> str:
+    return f"{ended.gb_id} {ended.backend}: {ended.record['verdict']}{f' ({problem})' if problem else ''}"

@@ -1,0 +1,145 @@
+"""The same work on a Ray cluster: a task per job, in whichever worker is free; each worker keeps a warm parent.
+
+The warm parent is a subprocess of the Ray worker: a worker has threads of its own, and a fork of it can hang.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from repro_runner.runner.environment import describe_environment
+from repro_runner.runner.job import Job, Limits
+from repro_runner.runner.pool import Finished, WarmParent
+
+_RETRIES = 3
+_PATIENCE = 10.0
+_ONE_ENVIRONMENT = ("torch", "python", "device_name", "platform")
+"""What two workers must have in common to write one evidence file."""
+
+
+class ClusterUnfit(Exception):
+    """The work can't be done on this cluster; the text says what to do."""
+
+
+@contextmanager
+def connected(device: str, *, isolate: str, limits: Limits, slots: int | None = None) -> Iterator[Cluster]:
+    """The Ray cluster that RAY_ADDRESS names (`auto`: one that already runs here), else one of this machine alone."""
+    with redirect_stdout(sys.stderr):  # Ray tells of dead workers by print()
+        ray = _connect()
+        try:
+            resource = "GPU" if device == "cuda" else "CPU"
+            room = int(ray.cluster_resources().get(resource, 0))
+            if not room:
+                raise ClusterUnfit(f"no node of the Ray cluster has a {resource} to give; add one that has")
+            yield Cluster(ray, device, isolate, limits, slots or room)
+        finally:
+            ray.shutdown()
+
+
+class Cluster:
+    """Runs jobs in the workers of a Ray cluster."""
+
+    def __init__(self, ray: Any, device: str, isolate: str, limits: Limits, slots: int) -> None:
+        self._ray, self._device, self._isolate, self._limits, self._slots = ray, device, isolate, limits, slots
+
+    def environment(self) -> dict[str, str]:
+        """That of a worker: this machine may have no GPU, and another torch."""
+        try:
+            found: dict[str, str] = self._ray.get(self._task(describe_environment).remote(self._device))
+        except self._ray.exceptions.RayTaskError as error:
+            raise ClusterUnfit(f"on the cluster: {error.cause}") from error
+        self._environment = found
+        return found
+
+    def run(self, jobs: Sequence[Job], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
+        """Yield jobs as they end. A job whose worker or node dies is run again elsewhere."""
+        task = self._task(_run_here)
+        waiting = deque(jobs)
+        running: list[Any] = []
+        # The types are the same for all jobs, and by far the largest part of each.
+        types = self._ray.put(dict(jobs[0].other_types) if jobs else {})
+        while waiting or running:
+            while waiting and len(running) < self._slots:
+                job = waiting.popleft()
+                started(job.key)
+                bare = {**job.to_json(), "other_types": {}}
+                running.append(task.remote(bare, types, self._isolate, asdict(self._limits), self._environment))
+            (ended,), running = self._ray.wait(running)
+            try:
+                yield Finished(**self._ray.get(ended))
+            except self._ray.exceptions.RayTaskError as error:
+                raise ClusterUnfit(f"on the cluster: {error.cause}") from error
+            except self._ray.exceptions.RayError:
+                continue  # its workers died again and again: it stays not run, and the command says so
+
+    def _task(self, function: Callable[..., Any]) -> Any:
+        resource = {"num_gpus": 1} if self._device == "cuda" else {"num_cpus": 1}
+        return self._ray.remote(max_retries=_RETRIES, **resource)(function)
+
+
+def _connect() -> Any:
+    address = os.environ.get("RAY_ADDRESS", "local")
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and not _answers(host, port):
+        raise ClusterUnfit(f"RAY_ADDRESS is {address}, where nothing answers; unset it to use this machine")
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    if address == "local" or host in ("127.0.0.1", "localhost"):
+        # Ray's way to say "of this machine only": else it listens to the whole network, and looks for others there.
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise ClusterUnfit("--executor ray needs Ray: `pip install graph-break-registry[ray]`") from error
+    package = Path(__file__).resolve().parents[1]
+    try:
+        ray.init(
+            address,
+            include_dashboard=False,
+            log_to_driver=False,
+            logging_level=logging.ERROR,
+            runtime_env={"py_modules": [str(package)]},  # workers on other machines run this very version
+        )
+    except (ConnectionError, RuntimeError) as error:
+        raise ClusterUnfit(f"RAY_ADDRESS is {address}, but: {error}") from error
+    return ray
+
+
+def _answers(host: str, port: str) -> bool:
+    try:
+        socket.create_connection((host, int(port)), timeout=_PATIENCE).close()
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+_warm: dict[tuple[Any, ...], WarmParent] = {}
+"""The warm parent of this Ray worker. It ends when the worker does, however that ends."""
+
+
+def _run_here(
+    job: dict[str, Any], types: dict[str, str], isolate: str, limits: dict[str, Any], environment: dict[str, str]
+) -> dict[str, Any]:
+    """In a Ray worker: run a job in a child of the warm parent, which is started for the first."""
+    key = (job["device"], isolate, *limits.values(), os.environ.get("CUDA_VISIBLE_DEVICES"))
+    if key not in _warm:
+        _refuse_another(environment, describe_environment(job["device"]))
+        _warm[key] = WarmParent(isolate=isolate, device=job["device"], limits=Limits(**limits)).__enter__()
+    _warm[key].submit(Job.from_json({**job, "other_types": types}))
+    for ended in _warm[key].results():
+        return asdict(ended)
+    os._exit(1)  # the warm parent died; with this worker gone, Ray runs the job in another
+
+
+def _refuse_another(wanted: dict[str, str], found: dict[str, str]) -> None:
+    if different := [name for name in _ONE_ENVIRONMENT if found[name] != wanted[name]]:
+        here, there = (", ".join(f"{name} {one[name]}" for name in different) for one in (found, wanted))
+        raise ClusterUnfit(f"one worker has {here}, another {there}; a run is of one environment")
