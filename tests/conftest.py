@@ -33,6 +33,14 @@ def pytest_runtest_makereport(
     return report
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what only a GPU can tell: pytest folds skips into line numbers."""
+    skipped = [report.nodeid for report in terminalreporter.getreports("skipped") if "gpu" in report.keywords]
+    if skipped:
+        terminalreporter.section(f"{len(skipped)} tests need a GPU and were skipped")
+        terminalreporter.write("\n".join(skipped) + "\n")
+
+
 @pytest.fixture
 def matches_snapshot(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
     """Compare text with tests/snapshots/<name>, or write it with --update-snapshots."""

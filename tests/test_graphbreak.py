@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from registry.repros import parse_repro
 from repro_runner.cli import main
+from repro_runner.cli.script import standalone
 
 
 @pytest.mark.parametrize("spelled", ["GB0124", "gb0124", "124", "0124"])
@@ -32,11 +35,38 @@ def test_show_of_an_unknown_id_is_one_line_and_exit_2(unknown: str, capsys: pyte
     assert captured.err == f"{unknown}: no such graph break; ids look like GB0042\n"
 
 
-def test_show_prints_a_script_that_runs_by_itself(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "GB0170", "--script"]) == 0
-    script = capsys.readouterr().out
-    compile(script, "GB0170.py", "exec")
-    assert script.endswith('if __name__ == "__main__":\n    torch.compile(broken, fullgraph=True)(*inputs())\n')
+def test_show_tells_where_its_program_ran_and_what_torch_said(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["show", "GB0170"])
+    shown = capsys.readouterr().out
+    assert "run          torch 2.13.0, cpu: eager verified, inductor verified, mock verified\n" in shown
+    assert "message\n  | Data-dependent branching\n" in shown
+    main(["show", "GB0060"])
+    assert "run          (no program yet)" in capsys.readouterr().out
+
+
+@pytest.mark.torch
+@pytest.mark.slow
+@pytest.mark.parametrize("gb_id", ["GB0170", "GB4315", "GB0007"])
+def test_show_prints_a_script_that_runs_by_itself(
+    gb_id: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["show", gb_id, "--script"]) == 0
+    script = tmp_path / "script.py"
+    script.write_text(capsys.readouterr().out, "utf-8")
+    command = [sys.executable, "-I", str(script)]  # without anything of this project's
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert f"/gb/{gb_id.lower()}.html" in done.stdout + done.stderr
+    assert done.stdout.rstrip().endswith(")")  # the fixes' tensors
+
+
+def test_a_script_takes_the_programs_settings_along() -> None:
+    source = '"""A lead."""\nimport torch\nCONFIG = {"x": 1}\nCOMPILE = {"dynamic": True}\ndef broken(): pass\n'
+    script = standalone(parse_repro(source, "GB0001"))
+    assert "setattr(torch._dynamo.config, name, value)" in script
+    assert "torch.compile(broken, **COMPILE)(*inputs())" in script
+
+
+def test_show_of_an_id_without_a_program(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["show", "GB0060", "--script"]) == 2
     assert "has no program yet" in capsys.readouterr().err
 

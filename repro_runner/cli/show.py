@@ -9,8 +9,9 @@ from collections.abc import Sequence
 
 from registry.errors import InvalidInput
 from registry.merge import merge_registry
-from registry.model import GraphBreak
+from registry.model import Evidence, GraphBreak
 from repro_runner.cli.knowledge import read_package
+from repro_runner.cli.script import standalone
 
 
 def main(argv: Sequence[str]) -> int:
@@ -41,8 +42,7 @@ def _print_script(gb: GraphBreak) -> int:
     if gb.repro is None:
         print(f"{gb.gb_id}: has no program yet; `graphbreak new {gb.gb_id}` starts one", file=sys.stderr)
         return 2
-    print(gb.repro.source.rstrip())
-    print('\n\nif __name__ == "__main__":\n    torch.compile(broken, fullgraph=True)(*inputs())')
+    print(standalone(gb.repro), end="")
     return 0
 
 
@@ -60,4 +60,13 @@ def _lines(gb: GraphBreak, category: str) -> list[str]:
     lines += [f"hint         {''.join(hint)}" for hint in gb.revisions[0].hints] or ["hint         (none given)"]
     older = {dated.revision.gb_type for dated in gb.revisions[1:]} - {gb.gb_type}
     lines += [f"once read    {gb_type}" for gb_type in sorted(older)]
+    lines += [f"run          {_seen(one)}" for one in gb.evidence] or ["run          (no program yet)"]
+    if message := next((one.message for one in reversed(gb.evidence) if one.message), ""):
+        lines += ["message", *(f"  | {line}".rstrip() for line in message.splitlines())]
     return lines
+
+
+def _seen(evidence: Evidence) -> str:
+    where = evidence.environment
+    verdicts = ", ".join(f"{backend} {verdict}" for backend, verdict in evidence.verdicts.items())
+    return f"torch {where.torch}, {where.device}: {verdicts}"

@@ -1,0 +1,28 @@
+"""A repro as a script that runs by itself: the break with its message, then every fix."""
+
+from __future__ import annotations
+
+import re
+
+from registry.model import Repro
+
+
+def standalone(repro: Repro) -> str:
+    """The repro's source with an end that anybody can run."""
+    body = ["torch._logging.set_logs(graph_breaks=True)  # every break with its message and its link"]
+    if _has(repro, "CONFIG"):
+        body += ["for name, value in CONFIG.items():", "    setattr(torch._dynamo.config, name, value)"]
+    options = ", **COMPILE" if _has(repro, "COMPILE") else ""
+    body += [
+        "try:",
+        f"    torch.compile(broken{options})(*inputs())",
+        "except Exception as error:  # some breaks can't be resumed from",
+        "    print(error)",
+    ]
+    body += [f"print(torch.compile({fix}, fullgraph=True{options})(*inputs()))" for fix in repro.fixes]
+    end = "\n".join(f"    {line}" for line in body)
+    return f'{repro.source.rstrip()}\n\n\nif __name__ == "__main__":\n{end}\n'
+
+
+def _has(repro: Repro, constant: str) -> bool:
+    return re.search(rf"^{constant}\b", repro.source, re.MULTILINE) is not None
