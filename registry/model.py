@@ -159,7 +159,8 @@ class Repro:
     lead: str
     source: str
     sha256: str
-    fixes: tuple[str, ...]
+    fixes: Mapping[str, str]
+    """Name of the function -> its kind: rewrite, flag or custom op."""
     isolated: tuple[str, ...]
     no_fix: str = ""
     reach: str = "public"

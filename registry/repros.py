@@ -46,11 +46,51 @@ def parse_repro(source: str, gb_id: str) -> Repro:
         lead=" ".join(lead.split()),
         source=source,
         sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
-        fixes=tuple(name for name in functions if name.startswith("fixed")),
+        fixes={name: kind_of_fix(module, name) for name in functions if name.startswith("fixed")},
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),
         reach=constants.get("REACH", "public"),
     )
+
+
+def kind_of_fix(module: ast.Module, fix: str) -> str:
+    """flag (FLAGS has a setting for it), custom op (it or what it uses is made an operator of its own), or rewrite."""
+    if fix in _flags(module):
+        return "flag"
+    reached: set[str] = set()
+    waiting = [fix]
+    while waiting:
+        name = waiting.pop()
+        for statement in (node for node in module.body if name in _bound(node)):
+            used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - reached
+            reached |= used
+            waiting += used
+            if any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(statement)):
+                return "custom op"
+    return "rewrite"
+
+
+_OPERATOR_MAKERS = frozenset({"library", "allow_in_graph", "nonstrict_trace"})
+
+
+def _bound(node: ast.stmt) -> set[str]:
+    """The names that a statement of the module makes, or adds to (`op.register_fake(...)`)."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return {node.name}
+    if isinstance(node, ast.Assign):
+        return {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return set()
+
+
+def _flags(module: ast.Module) -> dict[str, object]:
+    """FLAGS, a literal: name of a fix -> the settings of torch._dynamo.config that it is."""
+    for node in module.body:
+        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "FLAGS" for t in node.targets):
+            flags = ast.literal_eval(node.value)
+            if not isinstance(flags, dict):
+                raise ValueError("FLAGS is a dictionary: name of a fix -> settings of torch._dynamo.config")
+            return flags
+    return {}
 
 
 def _constants(module: ast.Module) -> dict[str, str]:

@@ -77,7 +77,7 @@ def test_new_starts_a_repro_that_can_be_read_and_overwrites_none(
     out = tmp_path / "GB0124.py"
     assert main(["new", "gb0124", "--out", str(out)]) == 0
     text = out.read_text("utf-8")
-    assert parse_repro(text, "GB0124").fixes == ("fixed",)
+    assert parse_repro(text, "GB0124").fixes == {"fixed": "rewrite"}
     assert "# GB0124: Unsupported Tensor.item() call with capture_scalar_outputs=False" in text
     assert "# torch/_dynamo/variables/tensor.py:" in text
     assert main(["new", "GB0124", "--out", str(out)]) == 2

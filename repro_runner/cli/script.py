@@ -19,7 +19,10 @@ def standalone(repro: Repro) -> str:
         "except Exception as error:  # some breaks can't be resumed from",
         "    print(error)",
     ]
-    body += [f"print(torch.compile({fix}, fullgraph=True{options})(*inputs()))" for fix in repro.fixes]
+    for fix, kind in repro.fixes.items():
+        call = f"print(torch.compile({fix}, fullgraph=True{options})(*inputs()))"
+        patch = f"with torch._dynamo.config.patch(FLAGS[{fix!r}]):"
+        body += [patch, f"    {call}"] if kind == "flag" else [call]
     end = "\n".join(f"    {line}" for line in body)
     return f'{repro.source.rstrip()}\n\n\nif __name__ == "__main__":\n{end}\n'
 

@@ -111,7 +111,12 @@ class _Verification:
             return failed(missed)
         record = self._record(breaks, strict, graphs)
         record["equal"] = not difference(expected[0], outcome)
-        record["fixes"] = {name: self._fix(fix, expected) for name, fix in self._functions("fixed")}
+        flags = getattr(self.module, "FLAGS", {})
+        config: Any = torch._dynamo.config
+        record["fixes"] = {}
+        for name, fix in self._functions("fixed"):
+            with config.patch(**flags.get(name, {})):
+                record["fixes"][name] = self._fix(fix, expected)
         record["isolated"] = {
             name: self._isolated(function, expected) for name, function in self._functions("isolated")
         }

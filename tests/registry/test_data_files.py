@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from registry.evidence import read_captured, read_evidence
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence
 from registry.releases import read_releases
-from registry.repros import parse_repro, read_repros
+from registry.repros import kind_of_fix, parse_repro, read_repros
 from registry.snapshot import read_snapshot
 from registry.taxonomy import read_taxonomy
 from registry.unreached import Unreached, read_unreached
@@ -78,8 +79,23 @@ def test_every_committed_id_has_exactly_one_category_and_there_are_12_to_18() ->
 
 def test_a_repro_is_parsed_and_never_run() -> None:
     repro = parse_repro(REPRO + "raise SystemExit\n", "GB0001")
-    assert (repro.lead, repro.fixes, repro.isolated) == ("Lead sentence.", ("fixed",), ("isolated_call",))
+    assert (repro.lead, repro.fixes, repro.isolated) == ("Lead sentence.", {"fixed": "rewrite"}, ("isolated_call",))
     assert (repro.no_fix, repro.reach) == ("why", "config")
+
+
+@pytest.mark.parametrize(
+    ("source", "kind"),
+    [
+        ("def fixed(): return torch.where()", "rewrite"),
+        ("FLAGS = {'fixed': {'capture_scalar_outputs': True}}\ndef fixed(): pass", "flag"),
+        ("FLAGS = {'fixed_other': {}}\ndef fixed(): pass", "rewrite"),
+        ("op = torch.library.custom_op('a::b', f)\ndef helper(): op()\ndef fixed(): helper()", "custom op"),
+        ("@torch.compiler.allow_in_graph\ndef helper(): pass\ndef fixed(): helper()", "custom op"),
+        ("op = torch.library.custom_op('a::b', f)\ndef broken(): op()\ndef fixed(): pass", "rewrite"),
+    ],
+)
+def test_a_fix_is_of_one_kind(source: str, kind: str) -> None:
+    assert kind_of_fix(ast.parse(source), "fixed") == kind
 
 
 def test_unreadable_repros_are_listed_all_at_once(tmp_path: Path) -> None:

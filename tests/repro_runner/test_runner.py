@@ -215,6 +215,19 @@ def test_fresh_processes_give_the_same_record() -> None:
     assert verify(GOOD, isolate="process") == verify(GOOD, isolate="fork")
 
 
+def test_a_flag_holds_for_its_own_fix_only() -> None:
+    source = HEAD + (
+        "FLAGS = {'fixed_flag': {'capture_scalar_outputs': True}}\n\n\n"
+        "def broken(x):\n    return x * x.sum().item()\n\n\n"
+        "def fixed_flag(x):\n    return x * x.sum().item()\n\n\n"
+        "def fixed_without(x):\n    return x * x.sum().item()\n"
+    )
+    record = verify(source, gb_id="GB0124")
+    assert record["verdict"] == "verified"
+    assert record["fixes"]["fixed_flag"] == {"compiles": True, "breaks": 0, "equal": True, "inputs": 3}
+    assert record["fixes"]["fixed_without"]["breaks"] == 1
+
+
 def test_a_child_that_dies_of_the_fork_is_tried_in_a_fresh_process() -> None:
     dies_forked = GOOD + "\nimport os, sys\nif 'warm' in sys.argv[0]:\n    os.abort()\n"
     assert verify(dies_forked)["verdict"] == "verified"

@@ -31,7 +31,7 @@ def a_registry() -> Registry:
         ],
         repros={
             "GB0001": Repro(
-                gb_id="GB0001", lead="A `lead`.", source=SOURCE, sha256="x", fixes=(), isolated=(), no_fix="Why."
+                gb_id="GB0001", lead="A `lead`.", source=SOURCE, sha256="x", fixes={}, isolated=(), no_fix="Why."
             )
         },
         evidence={"GB0001": (Evidence(environment=ENVIRONMENT, repro_sha256="x", verdicts={"eager": "reproduced"}),)},
@@ -100,6 +100,6 @@ def test_the_dashboards_rows_per_category_add_up_to_all_ids() -> None:
 
 
 def test_a_fence_in_a_program_does_not_end_its_code_block() -> None:
-    repro = Repro(gb_id="GB0001", lead="L", source="x = '''\n```\n'''\n", sha256="x", fixes=(), isolated=())
+    repro = Repro(gb_id="GB0001", lead="L", source="x = '''\n```\n'''\n", sha256="x", fixes={}, isolated=())
     registry = merge_registry(knowledge({"GB0001": [revision("t")]}, repros={"GB0001": repro}))
     assert "````python\nx = '''\n```\n'''\n````" in render_site(registry, ROOT / "templates")["gb/GB0001.md"]
