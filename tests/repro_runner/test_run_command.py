@@ -15,6 +15,7 @@ import pytest
 
 from repro_runner.cli import main
 from tests.conftest import ROOT
+from tests.processes import processes_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -102,44 +103,31 @@ def test_a_run_that_is_cut_off_keeps_what_had_ended_and_leaves_no_process(
 ) -> None:
     out = tmp_path / "cut.json"
     command = [sys.executable, "-m", "repro_runner", "run", *IDS, "--jobs", "1", "--out", str(out)]
+    mark = f"MOCK_MARK={tmp_path}"
+    environment = {**os.environ, **dict([mark.split("=")])}
     process = subprocess.Popen(
-        command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     assert process.stdout is not None
     first = process.stdout.readline().split()[0]
+    assert processes_with(mark)
     process.send_signal(blow)
     process.communicate(timeout=60)
     assert process.returncode == (130 if blow is signal.SIGINT else -signal.SIGKILL)
     assert first in records(out)
-    assert _gone(process.pid)
+    assert _gone(mark)
     assert run(out, *IDS, "--resume") == 0
     assert out.read_bytes() == whole.read_bytes()
 
 
-def _gone(session: int) -> bool:
+def _gone(mark: str) -> bool:
     """The warm parent and its children die with the command, though not in the same instant."""
     deadline = time.monotonic() + 20
     while time.monotonic() < deadline:
-        left = [p for p in Path("/proc").glob("[0-9]*/stat") if _session(p) == session]
-        warm = [p for p in Path("/proc").glob("[0-9]*/cmdline") if _is_warm(p)]
-        if not left and not warm:
+        if not processes_with(mark):
             return True
         time.sleep(0.1)
     return False
-
-
-def _session(stat: Path) -> int:
-    try:
-        return int(stat.read_text().rpartition(")")[2].split()[3])
-    except (OSError, IndexError):
-        return 0
-
-
-def _is_warm(cmdline: Path) -> bool:
-    try:
-        return b"repro_runner.runner.warm" in cmdline.read_bytes() and cmdline.parent.name != str(os.getpid())
-    except OSError:
-        return False
 
 
 def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -> None:

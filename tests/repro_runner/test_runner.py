@@ -11,6 +11,7 @@ import pytest
 from repro_runner.runner.job import Job, Limits
 from repro_runner.runner.pool import ThisMachine, child_environment
 from repro_runner.runner.requires import unmet
+from tests.processes import processes_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -246,20 +247,14 @@ def test_a_program_sees_no_secret_of_this_machine(monkeypatch: pytest.MonkeyPatc
     assert "PATH" in child_environment()
 
 
-def test_leaving_early_ends_every_process() -> None:
+def test_leaving_early_ends_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_MARK", str(tmp_path))  # a name that the children inherit
     jobs = [
         Job(gb_id="GB0170", source=GOOD),
         Job(gb_id="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
     ]
     running = ThisMachine("cpu").run(jobs)
     assert next(running).gb_id == "GB0170"
+    assert len(processes_with(f"MOCK_MARK={tmp_path}")) >= 2  # the parent and the one that sleeps
     running.close()  # type: ignore[attr-defined]
-    left = [p for p in Path("/proc").glob("[0-9]*/cmdline") if b"repro_runner.runner.warm" in _read(p)]
-    assert left == []
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+    assert processes_with(f"MOCK_MARK={tmp_path}") == []
