@@ -47,6 +47,12 @@ def check_exemptions_are_needed(registry: Registry, known: Knowledge) -> Iterato
             yield Problem("registry/unreached.yml:1", f"{gb_id} is emitted by no release; remove it here")
 
 
+def check_findings_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """A finding about an id that nobody knows."""
+    for gb_id in sorted({one.gb_id for one in known.findings} - _ids(registry)):
+        yield Problem("registry/upstream_findings.yml:1", f"{gb_id}: no such graph break; remove it")
+
+
 def check_evidence_is_of_this_repro(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """Evidence made from another version of its repro proves nothing about this one."""
     for gb_id, evidence in sorted(known.evidence.items()):
@@ -65,6 +71,7 @@ RULES: tuple[Callable[[Registry, Knowledge], Iterator[Problem]], ...] = (
     check_taxonomy_ids_exist,
     check_repros_have_a_fix_or_a_reason,
     check_exemptions_are_needed,
+    check_findings_have_an_id,
     check_evidence_is_of_this_repro,
 )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
-from registry.model import GraphBreak, Registry
+from registry.model import Evidence, GraphBreak, Registry
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,18 +21,14 @@ class Coverage:
     unexplained: int
 
 
-def count_coverage(
-    breaks: Collection[GraphBreak], torch: str, device: str, unreached: Mapping[str, object]
-) -> Coverage:
+def count_coverage(breaks: Collection[GraphBreak], torch: str, device: str) -> Coverage:
     """Count what the evidence of one release and device says of these breaks."""
     known = [gb for gb in breaks if any(seen.torch == torch and seen.registered for seen in gb.history.releases)]
     live = [gb for gb in breaks if any(seen.torch == torch and seen.live for seen in gb.history.releases)]
     verdicts = {gb.gb_id: best_verdict(gb, torch, device) for gb in live}
     verified = sum(verdict == "verified" for verdict in verdicts.values())
     reproduced = verified + sum(verdict == "reproduced" for verdict in verdicts.values())
-    exempt = sum(
-        gb_id in unreached and verdict not in ("verified", "reproduced") for gb_id, verdict in verdicts.items()
-    )
+    exempt = sum(gb.unreached is not None and verdicts[gb.gb_id] not in ("verified", "reproduced") for gb in live)
     return Coverage(
         torch=torch,
         registered=len(known),
@@ -44,20 +40,37 @@ def count_coverage(
     )
 
 
+def count_fixes(breaks: Collection[GraphBreak], torch: str, device: str) -> dict[str, int]:
+    """How many fixes hold, by kind."""
+    counts = dict.fromkeys(("rewrite", "flag", "custom op"), 0)
+    for gb in breaks:
+        evidence = _fresh_evidence(gb, torch, device)
+        for name, holds in evidence.fixes.items() if evidence else ():
+            if holds and gb.repro is not None:
+                counts[gb.repro.fixes[name]] += 1
+    return counts
+
+
 def best_verdict(gb: GraphBreak, torch: str, device: str) -> str:
     """The verdict under eager, the backend that every environment has; `not run` where there is none."""
+    evidence = _fresh_evidence(gb, torch, device)
+    return evidence.verdicts.get("eager", "not run") if evidence else "not run"
+
+
+def _fresh_evidence(gb: GraphBreak, torch: str, device: str) -> Evidence | None:
+    """Made in this environment, from the repro as it is now."""
     for evidence in gb.evidence:
         environment = evidence.environment
         fresh = gb.repro is not None and evidence.repro_sha256 == gb.repro.sha256
         if (environment.torch, environment.device) == (torch, device) and fresh:
-            return evidence.verdicts.get("eager", "not run")
-    return "not run"
+            return evidence
+    return None
 
 
-def by_category(registry: Registry, torch: str, device: str, unreached: Mapping[str, object]) -> dict[str, Coverage]:
+def by_category(registry: Registry, torch: str, device: str) -> dict[str, Coverage]:
     """The same counts per category, for those that have a live id."""
     counted = {
-        category.title: count_coverage(registry.in_category(category.key), torch, device, unreached)
+        category.title: count_coverage(registry.in_category(category.key), torch, device)
         for category in registry.categories
     }
     return {title: coverage for title, coverage in counted.items() if coverage.live}

@@ -45,6 +45,10 @@ def _parse_evidence(content: Mapping[str, Any], _name: str) -> dict[str, Evidenc
             repro_sha256=record["repro_sha256"],
             verdicts={backend: run["verdict"] for backend, run in record["runs"].items() if run},
             message=next((run["message"] for run in record["runs"].values() if run.get("message")), ""),
+            fixes={
+                name: fix["compiles"] and not fix["breaks"] and fix["equal"]
+                for name, fix in record["runs"].get("eager", {}).get("fixes", {}).items()
+            },
         )
         for gb_id, record in content["records"].items()
     }

@@ -1,10 +1,11 @@
-"""Read everything that lies beside a registry: releases, taxonomy, repros, evidence, captured breaks, exemptions."""
+"""Read everything that lies beside a registry: releases, taxonomy, repros, evidence, exemptions, findings."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from registry.evidence import read_captured, read_evidence
+from registry.findings import read_findings
 from registry.merge import Knowledge
 from registry.model import Origin, Wordings
 from registry.releases import read_releases
@@ -25,4 +26,5 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         evidence=read_evidence(data / "evidence"),
         captured=read_captured(data / "captured"),
         unreached=read_unreached(data / "unreached.yml"),
+        findings=read_findings(data / "upstream_findings.yml"),
     )

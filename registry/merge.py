@@ -12,6 +12,7 @@ from registry.model import (
     DatedRevision,
     Environment,
     Evidence,
+    Finding,
     GraphBreak,
     Note,
     Origin,
@@ -20,11 +21,11 @@ from registry.model import (
     Repro,
     Revision,
     Sighting,
+    Unreached,
     Wordings,
 )
 from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
-from registry.unreached import Unreached
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +41,7 @@ class Knowledge:
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
     captured: Sequence[tuple[Revision, Sighting]] = ()
     unreached: Mapping[str, Unreached] = field(default_factory=dict)
+    findings: Sequence[Finding] = ()
 
     def all_wordings(self) -> Iterable[Wordings]:
         """Every registry we have seen, newest first."""
@@ -67,6 +69,8 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
                 repro=known.repros.get(gb_id),
                 evidence=known.evidence.get(gb_id, ()),
                 sightings=tuple(sightings.get(gb_id, ())),
+                unreached=known.unreached.get(gb_id),
+                findings=tuple(one for one in known.findings if one.gb_id == gb_id),
             )
         )
     return Registry(

@@ -163,7 +163,27 @@ class Repro:
     """Name of the function -> its kind: rewrite, flag or custom op."""
     isolated: tuple[str, ...]
     no_fix: str = ""
+    eager_raises: str = ""
+    """The class of what the program raises without torch.compile: it is wrong in itself."""
     reach: str = "public"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unreached:
+    """Why nobody can write a program for an id."""
+
+    category: str
+    evidence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Where torch's own text contradicts what torch does."""
+
+    gb_id: str
+    kind: str
+    finding: str
+    evidence: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +204,8 @@ class Evidence:
     repro_sha256: str
     verdicts: Mapping[str, str]
     message: str = ""
+    fixes: Mapping[str, bool] = field(default_factory=dict)
+    """Name of each fix -> whether it held under eager."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -209,6 +231,8 @@ class GraphBreak:
     repro: Repro | None = None
     evidence: tuple[Evidence, ...] = ()
     sightings: tuple[Sighting, ...] = ()
+    unreached: Unreached | None = None
+    findings: tuple[Finding, ...] = ()
 
     @property
     def newest(self) -> Revision:

@@ -49,6 +49,7 @@ def parse_repro(source: str, gb_id: str) -> Repro:
         fixes={name: kind_of_fix(module, name) for name in functions if name.startswith("fixed")},
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),
+        eager_raises=constants.get("EAGER_RAISES", ""),
         reach=constants.get("REACH", "public"),
     )
 

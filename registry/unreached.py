@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
-from registry.datafile import read_data_file, shown
+from registry.datafile import shown
 from registry.errors import InvalidInput, Problem
+from registry.model import Unreached
+from registry.yamlfile import read_yaml
 
 CATEGORIES = (
     "dead code",
@@ -23,28 +22,17 @@ CATEGORIES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unreached:
-    """Why nobody can write a program for an id."""
-
-    category: str
-    evidence: str
-
-
 def read_unreached(path: Path) -> dict[str, Unreached]:
     """Return gb_id -> reason; all problems at once as InvalidInput. No file: nothing is exempt."""
     if not path.exists():
         return {}
-    try:
-        content = yaml.safe_load(read_data_file(path)) or {}
-    except yaml.YAMLError as error:
-        raise InvalidInput([Problem(f"{shown(path)}:1", f"not YAML: {error}")]) from error
+    content = read_yaml(path) or {}
     if not isinstance(content, dict):
         raise InvalidInput([Problem(f"{shown(path)}:1", "needs `GB0042: {category: ..., evidence: ...}` entries")])
     problems = [Problem(f"{shown(path)}:1", text) for gb_id, entry in content.items() for text in _check(gb_id, entry)]
     if problems:
         raise InvalidInput(problems)
-    return {gb_id: Unreached(category=e["category"], evidence=e["evidence"]) for gb_id, e in content.items()}
+    return {gb_id: Unreached(category=e["category"], evidence=e["evidence"].strip()) for gb_id, e in content.items()}
 
 
 def _check(gb_id: object, entry: object) -> list[str]:

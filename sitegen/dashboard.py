@@ -24,6 +24,7 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
         "gaps": _gaps(registered),
         "categories": [_category_row(category, registry) for category in _used_categories(registry)],
         "releases": [_release_row(registry, index) for index in reversed(range(len(registry.releases)))],
+        "findings": [(gb, one) for gb in registry for one in gb.findings],
         "unregistered": [
             {
                 "local_id": local_id(site.gb_type),
@@ -50,6 +51,7 @@ def _counts(registry: Registry) -> list[tuple[str, int]]:
         ("Local: captured here, no id upstream", _count(gb.local for gb in registry)),
         ("With a hand-written note", _count(bool(gb.note) for gb in registry)),
         ("With a program that causes it", _count(gb.repro is not None for gb in registry)),
+        ("With evidence that no program can cause it", _count(gb.unreached is not None for gb in registry)),
     ]
 
 

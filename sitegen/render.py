@@ -19,6 +19,12 @@ from sitegen.dashboard import dashboard_context
 from sitegen.escape import prose, verbatim
 from sitegen.links import page_link, page_permalink, source_label, source_url
 
+_REACH = {
+    "config": "It needs a setting that is not the default.",
+    "private": "It goes through private parts of torch; ordinary code seldom gets here.",
+    "bytecode": "It needs hand-made bytecode or changed internals; no ordinary code gets here.",
+}
+
 
 def render_site(registry: Registry, templates: Path) -> dict[str, str]:
     """Return {path under docs/: text} for every generated file; write nothing."""
@@ -78,6 +84,7 @@ def _render_break(template: jinja2.Template, gb: GraphBreak, category: Category)
         permalink=page_permalink(gb),
         standing=_standing(gb),
         program=_fenced(gb.repro.source) if gb.repro else "",
+        reach=_REACH.get(gb.repro.reach, "") if gb.repro else "",
         rows=_release_rows(gb),
         earlier=gb.revisions[1:],
         note_is_older=bool(note) and note.written_for != gb.gb_type,

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from registry.coverage import Coverage, by_category, count_coverage
+from registry.coverage import Coverage, by_category, count_coverage, count_fixes
 from registry.errors import InvalidInput
 from registry.merge import merge_registry
 from repro_runner.cli.knowledge import read_package
@@ -35,13 +35,15 @@ def main(argv: Sequence[str]) -> int:
     if arguments.torch not in registry.releases:
         print(f"torch {arguments.torch} is not one of: {', '.join(registry.releases)}", file=sys.stderr)
         return 2
-    total = count_coverage(registry.breaks, arguments.torch, arguments.device, known.unreached)
+    total = count_coverage(registry.breaks, arguments.torch, arguments.device)
+    fixes = count_fixes(registry.breaks, arguments.torch, arguments.device)
     if arguments.json:
-        print(json.dumps(asdict(total)))
+        print(json.dumps({**asdict(total), "fixes": fixes}))
         return 0
     print(f"torch {arguments.torch}, {arguments.device}")
-    rows = {**by_category(registry, arguments.torch, arguments.device, known.unreached), "all": total}
+    rows = {**by_category(registry, arguments.torch, arguments.device), "all": total}
     print("\n".join(_table(rows)))
+    print(f"fixes that hold: {', '.join(f'{count} {kind}' for kind, count in fixes.items())}")
     return 0
 
 

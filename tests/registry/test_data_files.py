@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,14 @@ import pytest
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
 from registry.errors import InvalidInput
 from registry.evidence import read_captured, read_evidence
+from registry.findings import read_findings
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence
+from registry.model import Environment, Evidence, Finding, Unreached
 from registry.releases import read_releases
 from registry.repros import kind_of_fix, parse_repro, read_repros
 from registry.snapshot import read_snapshot
 from registry.taxonomy import read_taxonomy
-from registry.unreached import Unreached, read_unreached
+from registry.unreached import read_unreached
 from tests.conftest import ROOT
 from tests.samples import knowledge, release, revision
 
@@ -224,3 +226,39 @@ def test_a_wrong_exemption_is_refused(tmp_path: Path, text: str, reason: str) ->
 
 def test_no_file_of_exemptions_exempts_nothing(tmp_path: Path) -> None:
     assert read_unreached(tmp_path / "unreached.yml") == {}
+
+
+FINDING = "- {id: GB0001, kind: hint does not help, finding: f, evidence: e}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "reasons"),
+    [
+        ("{", ["not YAML"]),
+        ("GB0001: x", ["needs a list"]),
+        ("- GB0001", ["'GB0001' is no finding"]),
+        (
+            "- {id: GB0001, kind: other, finding: f}\n- {kind: odd, finding: f, evidence: e}",
+            ["GB0001: needs a text `evidence`", "an entry: needs a text `id`", "'odd' is no kind"],
+        ),
+    ],
+)
+def test_wrong_findings_are_refused_all_at_once(tmp_path: Path, text: str, reasons: list[str]) -> None:
+    path = tmp_path / "upstream_findings.yml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(InvalidInput) as error:
+        read_findings(path)
+    assert len(error.value.problems) == len(reasons)
+    assert all(reason in str(error.value) for reason in reasons)
+
+
+def test_findings_are_read_and_must_be_about_an_id(tmp_path: Path) -> None:
+    path = tmp_path / "upstream_findings.yml"
+    assert read_findings(path) == ()
+    path.write_text(FINDING, "utf-8")
+    one = Finding(gb_id="GB0001", kind="hint does not help", finding="f", evidence="e")
+    assert read_findings(path) == (one,)
+    assert problems_of(findings=(one,)) == []
+    assert problems_of(findings=(replace(one, gb_id="GB4711"),)) == [
+        "registry/upstream_findings.yml:1: GB4711: no such graph break; remove it"
+    ]

@@ -136,3 +136,5 @@ def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -
     assert (counts["torch"], counts["registered"], counts["live"]) == ("2.13.0", 517, 445)
     assert counts["reproduced"] + counts["unreached"] + counts["unexplained"] == counts["live"]
     assert 0 < counts["verified"] <= counts["reproduced"]
+    assert set(counts["fixes"]) == {"rewrite", "flag", "custom op"}
+    assert sum(counts["fixes"].values()) >= counts["verified"]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence, Note, Registry, Repro, Sighting
+from registry.model import Environment, Evidence, Finding, Note, Registry, Repro, Sighting, Unreached
 from registry.notes import digest, front_matter_value, split_page
 from sitegen.dashboard import dashboard_context
 from sitegen.render import render_site
@@ -31,10 +31,20 @@ def a_registry() -> Registry:
         ],
         repros={
             "GB0001": Repro(
-                gb_id="GB0001", lead="A `lead`.", source=SOURCE, sha256="x", fixes={}, isolated=(), no_fix="Why."
+                gb_id="GB0001",
+                lead="A `lead`.",
+                source=SOURCE,
+                sha256="x",
+                fixes={"fixed": "rewrite"},
+                isolated=(),
+                no_fix="Why.",
+                eager_raises="ValueError",
+                reach="private",
             )
         },
         evidence={"GB0001": (Evidence(environment=ENVIRONMENT, repro_sha256="x", verdicts={"eager": "reproduced"}),)},
+        unreached={"GB0002": Unreached(category="dead code", evidence="`f` returns *before* that.")},
+        findings=[Finding(gb_id="GB0002", kind="other", finding="A `hint` is wrong.", evidence="It was run.")],
         captured=[(revision("new `type`"), Sighting(name="a model", environment=ENVIRONMENT, count=3))],
     )
     return merge_registry(known, {"GB0001": Note(text="my *note*\r\n", written_for="old type")})
@@ -74,6 +84,15 @@ def test_the_note_is_kept_and_its_age_is_said(pages: dict[str, str]) -> None:
     assert "This note was written" not in pages["gb/GB0002.md"]
 
 
+def test_a_page_says_how_far_its_program_goes(pages: dict[str, str]) -> None:
+    program = pages["gb/GB0001.md"]
+    assert "there it raises <code>ValueError</code>. A fix is therefore compared with its own eager run." in program
+    assert "It goes through private parts of torch" in program
+    none = pages["gb/GB0002.md"]
+    assert "<p>There is none (dead code). <code>f</code> returns &#42;before&#42; that.</p>" in none
+    assert "<li>A <code>hint</code> is wrong." in none
+
+
 def test_the_home_page_holds_the_plain_list(pages: dict[str, str]) -> None:
     assert '<li><a href="gb/gb0002.html">GB0002</a> — bare</li>' in pages["index.md"]
 
@@ -89,6 +108,7 @@ def test_the_dashboard_counts_what_is_empty_not_what_is_absent() -> None:
         "Local: captured here, no id upstream": 0,
         "With a hand-written note": 1,
         "With a program that causes it": 1,
+        "With evidence that no program can cause it": 1,
     }
 
 
