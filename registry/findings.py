@@ -17,6 +17,8 @@ KINDS = (
     "hint does not help",
     "raw Python in the text",
     "wrong message",
+    "silently wrong result",
+    "internal error instead of a break",
     "other",
 )
 

@@ -18,11 +18,17 @@ from repro_runner.capture.from_text import ids_in, logged_ids, unnamed
 from repro_runner.runner.compare import Outcome, difference, keep
 from repro_runner.runner.job import SEEDS, Job
 from repro_runner.runner.normalise import normalise
-from repro_runner.runner.requires import unmet
+from repro_runner.runner.requires import requirements, unmet
 
 
 def execute(job: Job, folder: Path) -> dict[str, Any]:
     """Run a repro in `folder`; return the run's record. What goes wrong is part of it."""
+    try:
+        reason = unmet(requirements(job.source), torch.__version__, job.device)
+    except ValueError as error:
+        return failed(str(error))
+    if reason:
+        return {"verdict": "not applicable", "cause": reason}
     try:
         # Modules and constants of a repro belong on the device, too. Only while loading: an active device is a mode,
         # and Dynamo traces under a mode otherwise than without.
@@ -34,9 +40,6 @@ def execute(job: Job, folder: Path) -> dict[str, Any]:
         if not callable(getattr(module, name, None)):
             return failed(f"it has no function `{name}`")
     try:
-        reason = unmet(getattr(module, "REQUIRES", {}), torch.__version__, job.device)
-        if reason:
-            return {"verdict": "not applicable", "cause": reason}
         # Fixes are compared by value: TF32, on by default in cuDNN, would differ for reasons of its own.
         torch.backends.cudnn.allow_tf32 = False
         with _configured(module), _guards_not_timed():
@@ -253,7 +256,9 @@ def _to_device(value: Any, device: str) -> Any:
     if isinstance(value, torch.Tensor | torch.nn.Module):
         return value.to(device)
     if isinstance(value, dict):
-        return {key: _to_device(item, device) for key, item in value.items()}
+        for key, item in value.items():
+            value[key] = _to_device(item, device)  # in place: it may be of a class of its own
+        return value
     if type(value) in (list, tuple):
         return type(value)(_to_device(item, device) for item in value)
     return value

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 import sys
 from collections.abc import Mapping
 
 _CONDITION = re.compile(r"\s*(>=|<=|==|<|>)\s*([\d.]+)\s*")
+
+
+_REQUIRES = re.compile(r"^REQUIRES\s*=\s*(\{.*?\})", re.MULTILINE | re.DOTALL)
+
+
+def requirements(source: str) -> dict[str, str]:
+    """REQUIRES of a repro, from its text: where it is not met, importing or even parsing the rest may fail."""
+    found = _REQUIRES.search(source)
+    try:
+        required = ast.literal_eval(found[1]) if found else {}
+    except (ValueError, SyntaxError) as error:
+        raise ValueError("REQUIRES must be a plain dictionary of texts") from error
+    return dict(required)
 
 
 def unmet(requires: Mapping[str, str], torch: str, device: str) -> str:

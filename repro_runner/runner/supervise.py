@@ -35,7 +35,8 @@ class _Child:
     looked: float = 0.0
     said: bytearray = field(default_factory=bytearray)
     killed: str = ""
-    second: bool = False
+    first: dict[str, Any] | None = None
+    """The record of the child that this one is the second opinion on."""
 
     @property
     def result(self) -> Path:
@@ -64,15 +65,15 @@ class Supervisor:
 
     def start(self, job: Job) -> None:
         """Start a child in a folder of its own."""
-        self._begin(job, self._start, second=False)
+        self._begin(job, self._start)
 
-    def _begin(self, job: Job, start: Start, *, second: bool) -> None:
+    def _begin(self, job: Job, start: Start, first: dict[str, Any] | None = None) -> None:
         home = Path(tempfile.mkdtemp(prefix="graphbreak-"))
         (home / "cwd").mkdir()
         reading, writing = os.pipe()
         os.set_blocking(reading, False)
         pid = start(job, home / "cwd", home / "result.json", writing)
-        child = _Child(job, pid, home, reading, second=second)
+        child = _Child(job, pid, home, reading, first=first)
         os.close(writing)
         self._outputs.register(reading, selectors.EVENT_READ, child)
         self._children[child.pid] = child
@@ -88,11 +89,12 @@ class Supervisor:
             pid, status = os.waitpid(child.pid, os.WNOHANG)
             if not pid:
                 continue
-            ended = self._end(child, status)
-            if os.WIFSIGNALED(status) and not child.killed and not child.second and self._start_again:
-                self._begin(child.job, self._start_again, second=True)
+            job, record, output = self._end(child, status)
+            died = os.WIFSIGNALED(status) and not child.killed
+            if died and child.first is None and self._start_again is not None:
+                self._begin(job, self._start_again, first=record)
             else:
-                yield ended
+                yield job, record, output
 
     def stop(self) -> None:
         """Kill everything."""
@@ -148,6 +150,8 @@ def _kill_group(group: int) -> None:
 
 def _result(child: _Child, status: int) -> dict[str, Any]:
     """The child's own record, if it got that far; else how it ended."""
+    if child.killed and child.first is not None:
+        return child.first  # a fresh process needs time of its own to start: what the first died of says more
     if child.killed:
         return {"verdict": "failed", "cause": child.killed}
     if os.WIFSIGNALED(status):

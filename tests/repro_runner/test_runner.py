@@ -116,7 +116,7 @@ def test_an_error_that_is_no_break_is_not_a_break_that_is_gone(monkeypatch: pyte
 
 
 def test_what_is_not_there_is_not_applicable() -> None:
-    record = verify(GOOD + "\nREQUIRES = {'module': 'no_such_module'}\n")
+    record = verify(GOOD + "\nREQUIRES = {'module': 'no_such_module'}\nimport no_such_module\n")
     assert record == {"verdict": "not applicable", "cause": "needs the module no_such_module"}
 
 
