@@ -12,15 +12,16 @@ from registry.model import Finding
 from registry.yamlfile import read_yaml
 
 KINDS = (
-    "wording never appears",
-    "two ids for one type",
-    "hint does not help",
-    "raw Python in the text",
-    "wrong message",
     "silently wrong result",
     "internal error instead of a break",
+    "hint does not help",
+    "wrong message",
+    "raw Python in the text",
+    "two ids for one type",
+    "wording never appears",
     "other",
 )
+"""The gravest first, as the dashboard shows them."""
 
 
 def read_findings(path: Path) -> tuple[Finding, ...]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from registry.evidence import local_id
-from registry.model import Category, GraphBreak, Registry
+from registry.findings import KINDS
+from registry.model import Category, Finding, GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
 from sitegen.links import source_label, source_url
 
@@ -24,7 +25,7 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
         "gaps": _gaps(registered),
         "categories": [_category_row(category, registry) for category in _used_categories(registry)],
         "releases": [_release_row(registry, index) for index in reversed(range(len(registry.releases)))],
-        "findings": [(gb, one) for gb in registry for one in gb.findings],
+        "findings": _findings(registry),
         "unregistered": [
             {
                 "local_id": local_id(site.gb_type),
@@ -35,6 +36,13 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
             for site in registry.unregistered
         ],
     }
+
+
+def _findings(registry: Registry) -> list[tuple[str, list[tuple[GraphBreak, Finding]]]]:
+    """By kind, the gravest first."""
+    found = [(gb, one) for gb in registry for one in gb.findings]
+    grouped = ((kind, [(gb, one) for gb, one in found if one.kind == kind]) for kind in KINDS)
+    return [(kind, entries) for kind, entries in grouped if entries]
 
 
 def _origin(source: str) -> str:
