@@ -29,17 +29,26 @@ def read_repros(folder: Path) -> dict[str, Repro]:
     return repros
 
 
+_LONGEST = 24
+"""Lines of `broken`: a page is read on a phone."""
+
+
 def parse_repro(source: str, gb_id: str) -> Repro:
     """Parse one file; SyntaxError or ValueError says what is wrong."""
     if not re.fullmatch(r"GB\d{4,6}|GBL-[0-9A-F]{6}", gb_id):
         raise ValueError("a repro is named after its id (GB0042.py); rename or delete this file")
     module = ast.parse(source)
-    functions = [node.name for node in module.body if isinstance(node, ast.FunctionDef)]
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
     lead = ast.get_docstring(module)
     if not lead:
         raise ValueError("needs a docstring: one or two sentences, the lead of the page")
     if "broken" not in functions:
         raise ValueError("needs a function `broken`")
+    if (lines := _length(functions["broken"])) > _LONGEST:
+        raise ValueError(f"`broken` has {lines} lines; make it shorter than {_LONGEST + 1}")
+    for name, function in functions.items():
+        if name.startswith("fixed") and not ast.get_docstring(function):
+            raise ValueError(f"`{name}` needs a docstring that says when to choose it")
     constants = _constants(module)
     return Repro(
         gb_id=gb_id,
@@ -52,6 +61,10 @@ def parse_repro(source: str, gb_id: str) -> Repro:
         eager_raises=constants.get("EAGER_RAISES", ""),
         reach=constants.get("REACH", "public"),
     )
+
+
+def _length(function: ast.FunctionDef) -> int:
+    return (function.end_lineno or function.lineno) - function.lineno + 1
 
 
 def kind_of_fix(module: ast.Module, fix: str) -> str:

@@ -40,8 +40,8 @@ def test_show_tells_where_its_program_ran_and_what_torch_said(capsys: pytest.Cap
     shown = capsys.readouterr().out
     assert "run          torch 2.13.0, cpu: eager verified, inductor verified, mock verified\n" in shown
     assert "message\n  | Data-dependent branching\n" in shown
-    main(["show", "GB0060"])
-    assert "run          (no program yet)" in capsys.readouterr().out
+    main(["show", "GB0111"])
+    assert "run          (no program can cause it: dead code. UserFunctionVariable." in capsys.readouterr().out
 
 
 @pytest.mark.torch
@@ -67,8 +67,10 @@ def test_a_script_takes_the_programs_settings_along() -> None:
 
 
 def test_show_of_an_id_without_a_program(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "GB0060", "--script"]) == 2
-    assert "has no program yet" in capsys.readouterr().err
+    assert main(["show", "GB0111", "--script"]) == 2
+    assert capsys.readouterr().err.startswith("GB0111: no program can cause it: dead code.")
+    assert main(["show", "GB0009", "--script"]) == 2
+    assert capsys.readouterr().err == "GB0009: no program yet; `graphbreak new GB0009` starts one\n"
 
 
 def test_new_starts_a_repro_that_can_be_read_and_overwrites_none(

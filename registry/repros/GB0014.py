@@ -2,6 +2,8 @@
 and `nn.LSTM` out of its graphs."""
 import torch
 
+FLAGS = {"fixed_flag": {"allow_rnn": True}}
+
 GRU = torch.nn.GRU(3, 4)
 CELL = torch.nn.GRUCell(3, 4)
 WEIGHTS = GRU.state_dict().items()
@@ -26,3 +28,10 @@ def fixed(x):
         state = CELL(step, state)
         states.append(state)
     return torch.stack(states)
+
+
+def fixed_flag(x):
+    """You keep `nn.GRU`: the flag `allow_rnn` lets Dynamo put it into graphs.
+    PyTorch calls that experimental; try it with your backend."""
+    output, _ = GRU(x)
+    return output

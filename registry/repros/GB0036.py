@@ -3,6 +3,8 @@ values. The size of the result depends on the data, and by default Dynamo
 doesn't put such an operator into a graph."""
 import torch
 
+FLAGS = {"fixed_flag": {"capture_dynamic_output_shape_ops": True}}
+
 
 def inputs():
     return (torch.randn(8),)
@@ -14,5 +16,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You reduce the selection anyway: keep the full size, mask out the rest."""
+    """You reduce the selection anyway: keep the full size and mask the rest."""
     return torch.where(x > 0, x.exp(), 0).sum()
+
+
+def fixed_flag(x):
+    """You need the selection itself: set `capture_dynamic_output_shape_ops`.
+    The graph then has a size that is known only when it runs; code that
+    branches on that size still breaks."""
+    positive = x[x > 0]
+    return positive.exp().sum()

@@ -14,8 +14,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The output must stay: torch 2.13 has a `print` that is part of the graph.
-    It takes a format string."""
+    """The output must stay: torch 2.13 has a `print` that is part of the graph,
+    still in a private module. It takes a format string."""
     x = x.sin()
     torch._higher_order_ops.print("mean {}", x.mean())
     return x.cos()

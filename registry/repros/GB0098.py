@@ -33,5 +33,6 @@ def fixed(x):
 
 
 def fixed_custom_op(x):
-    """It still must not be traced: a custom operator runs it inside the graph."""
+    """It still must not be traced: a custom operator runs it inside the graph.
+    For gradients, also give it a `register_autograd`."""
     return smooth_op(x.sin()).cos()

@@ -2,6 +2,8 @@
 forward pass only, and ends the graph where the backward pass begins."""
 import torch
 
+FLAGS = {"fixed_flag": {"trace_autograd_ops": True}}
+
 
 def inputs():
     return torch.randn(4), torch.randn(4, requires_grad=True)
@@ -20,4 +22,11 @@ def fixed(x, weight):
     """You want the gradient in the same graph: `torch.func.grad` computes it.
     This sets `grad`; where it already holds a gradient, add to it."""
     weight.grad = torch.func.grad(loss)(weight.detach(), x)
+    return weight.grad
+
+
+def fixed_flag(x, weight):
+    """You want to keep `.backward()`: with the flag `trace_autograd_ops` Dynamo
+    traces it. The loss, if you return it too, must then be detached."""
+    loss(weight, x).backward()
     return weight.grad

@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You raise it yourself: hand the value to the constructor, as one of `args`."""
+    """You raise the exception yourself: give the value to its constructor, and
+    read it from `args`."""
     try:
         raise ValueError("too long", 4)
     except ValueError as caught:

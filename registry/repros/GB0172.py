@@ -4,7 +4,8 @@ import torch
 import torch.distributed as dist
 
 if not dist.is_initialized():  # one process is enough to show it
-    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    store = dist.HashStore()
+    dist.init_process_group("gloo", store=store, rank=0, world_size=1)
 
 
 def inputs():
@@ -19,7 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave `async_op` out: within a graph the compiler decides where to wait."""
+    """Leave `async_op` out: Dynamo puts the collective and the wait for it into
+    the graph."""
     total = x.sin()
     dist.all_reduce(total)
     return total.cos()

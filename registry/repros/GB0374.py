@@ -1,5 +1,5 @@
-"""The compiled function builds a sparse matrix. Dynamo's graphs can't hold
-sparse tensors."""
+"""The compiled function builds a sparse matrix. Dynamo doesn't trace the
+functions that make sparse tensors in a compressed format, such as CSR."""
 import torch
 
 

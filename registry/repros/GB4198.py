@@ -16,7 +16,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You want a copy of the data: `clone`. With `detach`, no gradient flows."""
+    """You want a copy of the data: `clone`. `detach`, because no gradient flows
+    back from a deep copy either."""
     before = x.detach().clone()
     x.clamp_(-1, 1)
     return x - before

@@ -22,6 +22,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The message asks for a fake impl: register a function that returns an empty
-    tensor of the right shape. If it names shapes instead, mend those in eager."""
+    """The message asks for a fake impl: register a function that returns an
+    empty tensor of the right shape. If the message complains about shapes
+    instead, mend the call: most likely it fails in eager mode, too."""
     return known(x) + 1

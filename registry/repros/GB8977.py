@@ -2,6 +2,8 @@
 every call. By default Dynamo doesn't trace class definitions."""
 import torch
 
+FLAGS = {"fixed_flag": {"enable_trace_load_build_class": True}}
+
 
 class Shift:
     def __init__(self, by):
@@ -27,5 +29,18 @@ def broken(x):
 
 
 def fixed(x):
-    """Define the class at module level; making an instance is no problem."""
+    """Nothing in it depends on the call: define the class at module level."""
+    return Shift(2)(x)
+
+
+def fixed_flag(x):
+    """The class must be made here: set `enable_trace_load_build_class`. Dynamo
+    then makes it while tracing, once for all calls of the graph."""
+    class Shift:
+        def __init__(self, by):
+            self.by = by
+
+        def __call__(self, x):
+            return x.roll(self.by)
+
     return Shift(2)(x)

@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _print_script(gb: GraphBreak) -> int:
     if gb.repro is None:
-        print(f"{gb.gb_id}: has no program yet; `graphbreak new {gb.gb_id}` starts one", file=sys.stderr)
+        print(f"{gb.gb_id}: {_no_program(gb)}", file=sys.stderr)
         return 2
     print(standalone(gb.repro), end="")
     return 0
@@ -60,10 +60,16 @@ def _lines(gb: GraphBreak, category: str) -> list[str]:
     lines += [f"hint         {''.join(hint)}" for hint in gb.revisions[0].hints] or ["hint         (none given)"]
     older = {dated.revision.gb_type for dated in gb.revisions[1:]} - {gb.gb_type}
     lines += [f"once read    {gb_type}" for gb_type in sorted(older)]
-    lines += [f"run          {_seen(one)}" for one in gb.evidence] or ["run          (no program yet)"]
+    lines += [f"run          {_seen(one)}" for one in gb.evidence] or [f"run          ({_no_program(gb)})"]
     if message := next((one.message for one in reversed(gb.evidence) if one.message), ""):
         lines += ["message", *(f"  | {line}".rstrip() for line in message.splitlines())]
     return lines
+
+
+def _no_program(gb: GraphBreak) -> str:
+    if gb.unreached is not None:
+        return f"no program can cause it: {gb.unreached.category}. {gb.unreached.evidence}"
+    return f"no program yet; `graphbreak new {gb.gb_id}` starts one"
 
 
 def _seen(evidence: Evidence) -> str:

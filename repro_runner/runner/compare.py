@@ -44,11 +44,29 @@ def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
     if isinstance(value, list | tuple):
         return type(value)(keep(item, seen) for item in value)
     if isinstance(value, torch.nn.Module):
-        return {name: keep(item, seen) for name, item in value.state_dict().items()}
+        return {**{name: keep(item, seen) for name, item in value.state_dict().items()}, **_attributes(value, seen)}
     try:
         return copy.deepcopy(value)
     except (TypeError, RuntimeError, NotImplementedError):
         return value
+
+
+def _attributes(module: torch.nn.Module, seen: dict[int, Any]) -> dict[str, Any]:
+    """What a program may have left on a module, as far as it is made of plain values."""
+    return {
+        f"{path}.{name}": keep(item, seen)
+        for path, part in module.named_modules()
+        for name, item in vars(part).items()
+        if not name.startswith("_") and _is_plain(item)
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return all(map(_is_plain, value))
+    if type(value) is dict:
+        return all(map(_is_plain, (*value, *value.values())))
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, torch.Tensor)
 
 
 def _copied(tensor: torch.Tensor) -> torch.Tensor:

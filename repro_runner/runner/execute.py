@@ -6,7 +6,7 @@ import contextlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -35,10 +35,12 @@ def execute(job: Job, folder: Path) -> dict[str, Any]:
         with torch.device(job.device) if job.device != "cpu" else contextlib.nullcontext():
             module = _load(job, folder)
     except BaseException as error:  # noqa: BLE001 - a repro may raise anything, SystemExit included
-        return failed(f"importing it raised {type(error).__name__}: {error}")
+        return failed(normalise(f"importing it raised {type(error).__name__}: {error}", folder))
     for name in ("inputs", "broken"):
         if not callable(getattr(module, name, None)):
             return failed(f"it has no function `{name}`")
+    if absent := _absent(getattr(module, "CONFIG", {})):
+        return {"verdict": "not applicable", "cause": absent}
     try:
         # Fixes are compared by value: TF32, on by default in cuDNN, would differ for reasons of its own.
         torch.backends.cudnn.allow_tf32 = False
@@ -104,7 +106,7 @@ class _Verification:
                 expected.append(self._call(broken, seed))
         problem = self._refuse(broken, expected, lines)
         if problem:
-            return failed(problem)
+            return failed(normalise(problem, self.folder))
         with logged_ids() as found:
             breaks, graphs, (outcome,) = self._compiled(broken, SEEDS[:1], fullgraph=False)
             strict, _, (strict_outcome,) = self._compiled(broken, SEEDS[:1], fullgraph=True)
@@ -114,12 +116,7 @@ class _Verification:
             return failed(missed)
         record = self._record(breaks, strict, graphs)
         record["equal"] = not difference(expected[0], outcome)
-        flags = getattr(self.module, "FLAGS", {})
-        config: Any = torch._dynamo.config
-        record["fixes"] = {}
-        for name, fix in self._functions("fixed"):
-            with config.patch(**flags.get(name, {})):
-                record["fixes"][name] = self._fix(fix, expected)
+        record["fixes"] = {name: self._fix(name, fix, expected) for name, fix in self._functions("fixed")}
         record["isolated"] = {
             name: self._isolated(function, expected) for name, function in self._functions("isolated")
         }
@@ -208,7 +205,16 @@ class _Verification:
             record["line"] = shown.stack[-1].line if shown.stack else None
         return record
 
-    def _fix(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+    def _fix(self, name: str, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+        """The fix under the flags that belong to it."""
+        flags = getattr(self.module, "FLAGS", {}).get(name, {})
+        if absent := _absent(flags):
+            return {"compiles": False, "breaks": 0, "equal": False, "inputs": 0, "cause": absent}
+        config: Any = torch._dynamo.config
+        with config.patch(**flags):
+            return self._held_to_eager(fix, expected)
+
+    def _held_to_eager(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
         """Compiled whole, no break, equal to eager `broken` on every seed (to its own eager run where eager raises).
 
         Also compiled where breaks are allowed: fullgraph=True captures `.item()` and hides a break that is still there.
@@ -239,6 +245,12 @@ class _Verification:
             return "other id" if seen else "stopped"
         holds = any(fix["compiles"] and not fix["breaks"] and fix["equal"] for fix in record["fixes"].values())
         return "verified" if holds and not getattr(self.module, "EAGER_RAISES", False) else "reproduced"
+
+
+def _absent(settings: Mapping[str, Any]) -> str:
+    """Which settings this torch does not have, in words; empty when it has all."""
+    absent = [name for name in settings if not hasattr(torch._dynamo.config, name)]
+    return f"this torch has no setting {', '.join(absent)}" if absent else ""
 
 
 def _compiler(backend: str) -> Callable[..., Any]:

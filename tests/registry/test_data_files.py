@@ -29,7 +29,7 @@ sentence."""
 NO_FIX = "why"
 REACH = "config"
 def broken(x): ...
-def fixed(x): ...
+def fixed(x): "When."
 def isolated_call(x): ...
 '''
 ENVIRONMENT = {"torch": "2.13.0", "python": "3.11", "device": "cpu"}
@@ -83,6 +83,19 @@ def test_a_repro_is_parsed_and_never_run() -> None:
     repro = parse_repro(REPRO + "raise SystemExit\n", "GB0001")
     assert (repro.lead, repro.fixes, repro.isolated) == ("Lead sentence.", {"fixed": "rewrite"}, ("isolated_call",))
     assert (repro.no_fix, repro.reach) == ("why", "config")
+
+
+@pytest.mark.parametrize(
+    ("source", "problem"),
+    [
+        ("def broken(x):\n" + "    x = x + 1\n" * 24, "`broken` has 25 lines"),
+        ("def broken(x): ...\ndef fixed_cond(x): ...\n", "`fixed_cond` needs a docstring"),
+        ("def fixed(x): ...\n", "needs a function `broken`"),
+    ],
+)
+def test_a_repro_is_short_and_says_when_to_choose_a_fix(source: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        parse_repro(f'"""Lead."""\n{source}', "GB0001")
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,20 @@ def test_gradients_are_part_of_an_outcome() -> None:
     assert same(leaf(None) * 2, leaf(None) * 2) == ""
 
 
+def test_what_a_program_leaves_on_a_module_is_part_of_an_outcome() -> None:
+    def module(**attributes: Any) -> torch.nn.Module:
+        made = torch.nn.Sequential(torch.nn.ReLU())
+        vars(made[0]).update(attributes)
+        return made
+
+    assert same(module(calls=[1]), module(calls=[1])) == ""
+    assert same(module(calls=[1]), module(calls=[1, 2])) != ""
+    assert same(module(last=torch.ones(1)), module(last=torch.zeros(1))) != ""
+    assert same(module(), module(calls=1)) != ""
+    assert same(module(helper=lambda: 1), module(helper=lambda: 2)) == ""  # not a plain value
+    assert same(module(), module().eval()) != ""
+
+
 def test_what_is_kept_does_not_change_any_more() -> None:
     x = torch.ones(2)
     kept = keep({"x": [x]})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from repro_runner.runner.job import Job, Limits
 from repro_runner.runner.pool import ThisMachine, child_environment
@@ -118,6 +119,19 @@ def test_an_error_that_is_no_break_is_not_a_break_that_is_gone(monkeypatch: pyte
 def test_what_is_not_there_is_not_applicable() -> None:
     record = verify(GOOD + "\nREQUIRES = {'module': 'no_such_module'}\nimport no_such_module\n")
     assert record == {"verdict": "not applicable", "cause": "needs the module no_such_module"}
+
+
+def test_a_setting_that_this_torch_does_not_have_is_not_applicable() -> None:
+    record = verify(GOOD + "\nCONFIG = {'no_such_setting': True}\n")
+    assert record == {"verdict": "not applicable", "cause": "this torch has no setting no_such_setting"}
+    record = verify(GOOD + "\nFLAGS = {'fixed': {'no_such_setting': True}}\n")
+    assert record["verdict"] == "reproduced"
+    assert record["fixes"]["fixed"]["cause"] == "this torch has no setting no_such_setting"
+
+
+def test_a_cause_names_no_path_of_this_machine() -> None:
+    cause = verify(GOOD + f"\nraise OSError({torch.__file__!r} + ' is odd')\n")["cause"]
+    assert cause == "importing it raised OSError: torch/__init__.py is odd"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,29 @@
+"""A sparse matrix, here the edges of a graph, is used in the compiled function.
+Dynamo can't describe sparse layouts, so the matrix can't enter a graph."""
+import torch
+
+EDGES = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
+WEIGHTS = torch.tensor([1.0, 0.5, 2.0, 1.5])
+SPARSE = torch.sparse_coo_tensor(EDGES, WEIGHTS, check_invariants=True)
+DENSE = SPARSE.to_dense()
+
+
+def inputs():
+    return (torch.randn(4, 2),)
+
+
+def broken(x):
+    return torch.relu(SPARSE @ x)
+
+
+def fixed(x):
+    """The matrix is large: keep indices and values in ordinary tensors, and
+    add up what each entry brings."""
+    to, origin = EDGES
+    rows = WEIGHTS[:, None] * x[origin]
+    return torch.relu(torch.zeros_like(x).index_add(0, to, rows))
+
+
+def fixed_dense(x):
+    """The matrix is small: convert it once, outside the compiled function."""
+    return torch.relu(DENSE @ x)

@@ -1,0 +1,41 @@
+"""`forward` puts its `ctx` into a list that outlives the call. Dynamo has only
+a stand-in for `ctx` while it traces, and can't make a real one to keep."""
+import torch
+
+kept = []
+shapes = []
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.shape = x.shape
+        kept.append(ctx)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class Plain(Double):
+    @staticmethod
+    def forward(ctx, x):
+        shapes.append(x.shape)
+        return x * 2
+
+
+def inputs():
+    return (torch.randn(4, requires_grad=True),)
+
+
+def broken(x):
+    y = Double.apply(x)
+    return y, kept[-1].shape
+
+
+def fixed(x):
+    """Keep what you want to know about the call, here the shape, instead of
+    the whole `ctx`."""
+    y = Plain.apply(x)
+    return y, shapes[-1]

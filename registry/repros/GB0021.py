@@ -1,0 +1,26 @@
+"""An f-string contains a float that Dynamo treats as dynamic: its value is an
+input of the graph, not known while tracing. Dynamo can't put such a number into
+the parts of an f-string."""
+import torch
+
+COMPILE = {"dynamic": True}
+FLAGS = {"fixed_flag": {"specialize_float": True}}
+
+
+def inputs():
+    return torch.randn(8), torch.rand(()).item()
+
+
+def broken(x, rate):
+    return x.sin(), f"rate {rate}"
+
+
+def fixed(x, rate):
+    """You need the string: `str.format` can wait for the number."""
+    return x.sin(), "rate {}".format(rate)
+
+
+def fixed_flag(x, rate):
+    """The float has few values: `specialize_float` makes it a constant, at the
+    cost of a compilation for each value."""
+    return x.sin(), f"rate {rate}"

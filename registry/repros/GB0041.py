@@ -1,0 +1,28 @@
+"""A branch of `torch.cond` changes its operand in place. While gradients are
+on, Dynamo refuses a branch that writes to its inputs."""
+import torch
+
+COMPILE = {"dynamic": True}
+
+
+def inputs():
+    return (torch.randn(int(torch.randint(2, 9, ()))),)
+
+
+def broken(x):
+    x = x + 1
+    return torch.cond(len(x) > 4, torch.relu_, torch.sigmoid_, (x,))
+
+
+def fixed(x):
+    """The usual choice: take the version of the function that returns a new
+    tensor."""
+    x = x + 1
+    return torch.cond(len(x) > 4, torch.relu, torch.sigmoid, (x,))
+
+
+def fixed_no_grad(x):
+    """Inference only: with gradients off, a branch may write to its inputs."""
+    x = x + 1
+    with torch.no_grad():
+        return torch.cond(len(x) > 4, torch.relu_, torch.sigmoid_, (x,))

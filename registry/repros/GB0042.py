@@ -1,0 +1,33 @@
+"""A region that is to be compiled once and reused is an object with a
+`__call__` method. Dynamo takes only functions and modules for that."""
+import torch
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, x):
+        return x * self.factor
+
+
+scale = Scale(2.0)
+region = torch.compiler.nested_compile_region(scale)
+
+
+@torch.compiler.nested_compile_region
+def scaled(x):
+    return scale(x)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    return region(x) + region(x + 1)
+
+
+def fixed(x):
+    """Put the call into a function and mark that as the region."""
+    return scaled(x) + scaled(x + 1)

@@ -1,0 +1,39 @@
+"""With this flag Dynamo traces only operators that carry the tag
+`pt2_compliant_tag`. This custom operator was defined without it."""
+import torch
+
+CONFIG = {"only_allow_pt2_compliant_ops": True}
+REACH = "config"
+
+
+def halve(x: torch.Tensor) -> torch.Tensor:
+    return x / 2
+
+
+library = torch.library.Library("gb0043", "DEF")
+library.define("plain(Tensor x) -> Tensor")
+library.impl("plain", halve, "CompositeExplicitAutograd")
+tag = torch.Tag.pt2_compliant_tag
+library.define("tagged(Tensor x) -> Tensor", tags=tag)
+library.impl("tagged", halve, "CompositeExplicitAutograd")
+custom = torch.library.custom_op("gb0043::custom", halve, mutates_args=())
+custom.register_fake(torch.empty_like)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    return torch.ops.gb0043.plain(x) + 1
+
+
+def fixed(x):
+    """You keep the low-level API: give the operator the tag, once its tests
+    pass (`torch.library.opcheck`)."""
+    return torch.ops.gb0043.tagged(x) + 1
+
+
+def fixed_custom(x):
+    """You can define it anew: `torch.library.custom_op` sets the tag."""
+    return custom(x) + 1

@@ -1,0 +1,30 @@
+"""`.data` of a tensor that was made inside the compiled function is replaced.
+Dynamo traces this only for tensors that come from outside."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    y = x.sin()
+    y.data = y.data.clamp(-0.5, 0.5)
+    return y + 1
+
+
+def fixed(x):
+    """Gradients must not see the change, as with `.data`: write in place under
+    `no_grad`."""
+    y = x.sin()
+    with torch.no_grad():
+        y.clamp_(-0.5, 0.5)
+    return y + 1
+
+
+def fixed_tracked(x):
+    """Nothing is trained, or gradients may see the change: go on with the new
+    tensor."""
+    y = x.sin()
+    y = y.clamp(-0.5, 0.5)
+    return y + 1

@@ -1,0 +1,28 @@
+"""The function imports an optional package that is not installed. Dynamo
+does the import while it traces and gives up when it fails, even though the
+`except ImportError` is there."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    try:
+        import fast_tensor_ops as ops
+    except ImportError:
+        ops = torch
+    return ops.sin(x)
+
+
+try:
+    import fast_tensor_ops as found
+except ImportError:
+    found = torch
+
+
+def fixed(x):
+    """Import at the top of the file, outside what is compiled, and use the
+    outcome in the function."""
+    return found.sin(x)

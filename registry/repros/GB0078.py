@@ -1,0 +1,35 @@
+"""`nonstrict_trace` wraps a function that is defined inside the compiled
+code. Dynamo wants to put the wrapped function into the graph as it is, and a
+function that is only being made during tracing doesn't exist yet."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    @torch._dynamo.nonstrict_trace
+    def scaled(y):
+        return y * 2
+
+    return scaled(x) + 1
+
+
+@torch._dynamo.nonstrict_trace
+def scaled(y):
+    return y * 2
+
+
+def fixed(x):
+    """You need `nonstrict_trace`: define the function at module level, and
+    hand in as arguments what it took from the enclosing function."""
+    return scaled(x) + 1
+
+
+def fixed_plain(x):
+    """Dynamo can trace the function without help: leave the decorator out."""
+    def scaled(y):
+        return y * 2
+
+    return scaled(x) + 1

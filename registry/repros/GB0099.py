@@ -1,0 +1,38 @@
+"""The program calls a method that is marked `torch.compiler.disable`. Dynamo
+obeys: it ends the graph, lets Python run the method, and starts another
+graph."""
+import torch
+
+
+class Filter:
+    def smooth(self, x):
+        return (x + x.roll(1)) / 2
+
+    smooth_eager = torch.compiler.disable(smooth)
+
+
+@torch.library.custom_op("gb0099::smooth", mutates_args=())
+def smooth_op(x: torch.Tensor) -> torch.Tensor:
+    return FILTER.smooth(x)
+
+
+smooth_op.register_fake(torch.empty_like)
+FILTER = Filter()
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return FILTER.smooth_eager(x.sin()).cos()
+
+
+def fixed(x):
+    """The reason for `disable` is gone: call the plain method."""
+    return FILTER.smooth(x.sin()).cos()
+
+
+def fixed_custom_op(x):
+    """It still must not be traced: a custom operator runs it in the graph."""
+    return smooth_op(x.sin()).cos()

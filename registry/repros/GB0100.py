@@ -1,0 +1,28 @@
+"""The function registers a hook on a tensor and keeps the handle in a global
+variable. Dynamo can't write such a handle to a global."""
+import torch
+
+handle = None
+handles = {}
+
+
+def inputs():
+    return (torch.randn(8, requires_grad=True),)
+
+
+def broken(x):
+    global handle
+    handle = x.register_hook(lambda grad: grad * 2)
+    return x.sin()
+
+
+def fixed(x):
+    """You will remove the hook later: keep the handle in a dict or object."""
+    handles["x"] = x.register_hook(lambda grad: grad * 2)
+    return x.sin()
+
+
+def fixed_forget(x):
+    """You never remove the hook: don't keep the handle."""
+    x.register_hook(lambda grad: grad * 2)
+    return x.sin()

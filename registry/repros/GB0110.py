@@ -1,0 +1,23 @@
+"""`uniform_` gets its lower limit by the name `from`. That is a keyword in
+Python, so a graph with this call could not be written down as code."""
+import torch
+import torch._inductor.config
+
+torch._inductor.config.fallback_random = True  # same numbers as eager
+
+LIMITS = {"from": -0.1, "to": 0.1}
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    noise = torch.empty_like(x).uniform_(**LIMITS)
+    return x + noise
+
+
+def fixed(x):
+    """Pass the lower limit by position."""
+    noise = torch.empty_like(x).uniform_(LIMITS["from"], to=LIMITS["to"])
+    return x + noise

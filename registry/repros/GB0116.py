@@ -1,0 +1,33 @@
+"""An enum member is looked up by name, and its value is an object of a class
+that Dynamo has no rule for. Dynamo then can't say where the object comes from,
+and gives up."""
+import enum
+from fractions import Fraction
+
+import torch
+
+
+class Ratio(enum.Enum):
+    FILM = Fraction(3, 2)
+    SCREEN = Fraction(16, 9)
+
+
+NUMERATORS = {ratio.name: ratio.value.numerator for ratio in Ratio}
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    return x * Ratio["FILM"].value.numerator
+
+
+def fixed(x):
+    """The name is fixed in the code: write the member itself."""
+    return x * Ratio.FILM.value.numerator
+
+
+def fixed_table(x):
+    """The name varies: look up a plain number in a dict made outside."""
+    return x * NUMERATORS["FILM"]

@@ -1,0 +1,26 @@
+"""A method of `nn.Module` is reached under another name, here as the operator
+`module[name] = tensor`. Dynamo doesn't trace the methods of `nn.Module` that
+an operator calls."""
+import torch
+
+
+class Statistics(torch.nn.Module):
+    __setitem__ = torch.nn.Module.register_buffer
+
+
+STATISTICS = Statistics()
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    STATISTICS["mean"] = x.mean()
+    return x - STATISTICS.mean
+
+
+def fixed(x):
+    """Call the method by its own name."""
+    STATISTICS.register_buffer("mean", x.mean())
+    return x - STATISTICS.mean

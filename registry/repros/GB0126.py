@@ -1,0 +1,18 @@
+"""`resize_` changes the shape of an existing tensor and, where that needs more
+room, its memory. Dynamo doesn't trace it."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    y = x.sin()
+    return y.resize_(2, 3)
+
+
+def fixed(x):
+    """The tensor shrinks: take the elements you need and view them."""
+    y = x.sin()
+    return y[:6].view(2, 3)

@@ -1,0 +1,26 @@
+"""`sparse_resize_` changes the shape of a sparse tensor. Dynamo never traces
+it, not even where the call only finds out that the tensor is dense."""
+import torch
+from torch.nn.functional import pad
+
+
+def inputs():
+    return (torch.randn(3),)
+
+
+def broken(x):
+    try:
+        x.sparse_resize_((5,), 1, 0)
+    except NotImplementedError:
+        x = pad(x, (0, 2))
+    return x.sin()
+
+
+def fixed(x):
+    """Some tensors are sparse and some are not: ask first. Dense ones then
+    have a whole graph. Sparse ones Dynamo leaves to Python as before."""
+    if x.is_sparse:
+        x.sparse_resize_((5,), 1, 0)
+    else:
+        x = pad(x, (0, 2))
+    return x.sin()

@@ -1,0 +1,28 @@
+"""A function named `__setitem__` is called with a tensor as its first
+argument. Dynamo traces into functions with such a name only for objects of
+your own classes."""
+import torch
+
+
+class Rows:
+    def __setitem__(self, index, value):
+        self.select(0, index).copy_(value)
+
+
+def set_row(x, index, value):
+    x.select(0, index).copy_(value)
+
+
+def inputs():
+    return torch.randn(3, 8), torch.randn(8)
+
+
+def broken(x, row):
+    Rows.__setitem__(x, 0, row)
+    return x.sin()
+
+
+def fixed(x, row):
+    """The function is not tied to a class: give it a name of its own."""
+    set_row(x, 0, row)
+    return x.sin()

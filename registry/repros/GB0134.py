@@ -1,0 +1,22 @@
+"""`itertools.groupby` gets its key function by position. Python allows it,
+but Dynamo's rule for `groupby` takes one positional argument only."""
+import itertools
+
+import torch
+
+WORDS = ["a", "b", "cd", "ef", "gh", "ijk"]
+
+
+def inputs():
+    return (torch.randn(6),)
+
+
+def broken(x):
+    groups = itertools.groupby(WORDS, len)
+    return x.split([len(list(group)) for _, group in groups])
+
+
+def fixed(x):
+    """Pass the key function as the keyword argument `key`: same meaning."""
+    groups = itertools.groupby(WORDS, key=len)
+    return x.split([len(list(group)) for _, group in groups])

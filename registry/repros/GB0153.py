@@ -1,0 +1,32 @@
+"""A list of modules is indexed with a tensor, so which module runs depends on
+data. `torchdynamo_force_dynamic = False` makes Dynamo treat the list as in a
+strict export; without it the break has another name."""
+import torch
+from torch import nn
+
+REACH = "private"
+
+
+class Experts(nn.ModuleList):
+    torchdynamo_force_dynamic = False
+
+
+EXPERTS = Experts([nn.Linear(4, 4), nn.Linear(4, 4)])
+
+
+def inputs():
+    return torch.randn(4), torch.randint(2, ())
+
+
+def broken(x, which):
+    return EXPERTS[which](x)
+
+
+def fixed(x, which):
+    """The modules are expensive: `torch.cond` records both, runs one."""
+    return torch.cond(which == 0, EXPERTS[0], EXPERTS[1], (x,))
+
+
+def fixed_all(x, which):
+    """They are cheap: run all of them and select the result."""
+    return torch.where(which == 0, EXPERTS[0](x), EXPERTS[1](x))

@@ -1,0 +1,36 @@
+"""`isinstance` is asked about a method of a NumPy array. Dynamo can call such
+a method, but it doesn't know what type the method object itself has."""
+import torch
+
+REQUIRES = {"module": "numpy", "device": "cpu"}
+COVERAGE = "The method is no string, and that is what the program asks."
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    reduce = x.numpy().mean
+    if isinstance(reduce, str):
+        reduce = getattr(x.numpy(), reduce)
+    return x - reduce()
+
+
+def fixed(x):
+    """You needn't use NumPy: of a tensor's method Dynamo knows the type."""
+    reduce = x.mean
+    if isinstance(reduce, str):
+        reduce = getattr(x, reduce)
+    return x - reduce()
+
+
+def fixed_function(x):
+    """You need the array's method: wrap it in a Python function."""
+
+    def reduce():
+        return x.numpy().mean()
+
+    if isinstance(reduce, str):
+        reduce = getattr(x.numpy(), reduce)
+    return x - reduce()

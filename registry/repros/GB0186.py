@@ -1,0 +1,28 @@
+"""The name of an argument in a `functools.partial` is an enum member that is
+also a string. Python accepts it; Dynamo wants a plain `str`."""
+import enum
+import functools
+
+import torch
+
+
+class Option(str, enum.Enum):
+    DIM = "dim"
+
+
+total = functools.partial(torch.sum, **{Option.DIM: 0})
+plain = functools.partial(torch.sum, **{Option.DIM.value: 0})
+
+
+def inputs():
+    return (torch.randn(4, 2),)
+
+
+def broken(x):
+    return total(x) + 1
+
+
+def fixed(x):
+    """Take the `.value` of the member (for other kinds of strings, `str()`)
+    when you build the partial."""
+    return plain(x) + 1

@@ -1,0 +1,50 @@
+"""A module assigns to one of its buffers and to a plain attribute, and then
+lists its buffers. The assignments take effect only after the graph has run, so
+Dynamo ends the graph before the list is made."""
+import torch
+
+
+class Mean(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(()))
+
+    def forward(self, x):
+        self.mean = x.mean()
+        self.size = len(x)
+        return [buffer * 2 for buffer in self.buffers()]
+
+
+class MeanInPlace(Mean):
+    def forward(self, x):
+        self.mean.copy_(x.mean())
+        self.size = len(x)
+        return [buffer * 2 for buffer in self.buffers()]
+
+
+class MeanNamed(Mean):
+    def forward(self, x):
+        self.mean = x.mean()
+        self.size = len(x)
+        return [buffer * 2 for buffer in (self.mean,)]
+
+
+mean, mean_in_place, mean_named = Mean(), MeanInPlace(), MeanNamed()
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return mean(x)
+
+
+def fixed(x):
+    """The shape stays: write the new value into the buffer."""
+    return mean_in_place(x)
+
+
+def fixed_named(x):
+    """There are few buffers: name them, instead of listing all."""
+    return mean_named(x)

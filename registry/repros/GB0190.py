@@ -1,0 +1,32 @@
+"""The attribute's name is put together from the value of a tensor. While
+Dynamo traces there are no values yet, so it can't know which attribute."""
+import torch
+
+
+class Scales:
+    scale0 = 2.0
+    scale1 = 3.0
+
+
+def inputs():
+    return (torch.randn(2),)
+
+
+def broken(x):
+    return x * getattr(Scales, f"scale{x.argmax()}")
+
+
+def fixed(x):
+    """The choices are numbers: put them in a tensor and look up there."""
+    scales = x.new_tensor([Scales.scale0, Scales.scale1])
+    return x * scales[x.argmax(dim=0, keepdim=True)]
+
+
+def fixed_cond(x):
+    """The choices are programs: `torch.cond` records both and runs only one."""
+    return torch.cond(
+        x.argmax() == 0,
+        lambda x: x * Scales.scale0,
+        lambda x: x * Scales.scale1,
+        (x,),
+    )

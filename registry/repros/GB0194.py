@@ -1,0 +1,24 @@
+"""`isinstance` is asked about an object that says it is a member descriptor,
+the C object behind a name in `__slots__`. For those Dynamo doesn't answer."""
+import types
+
+import torch
+
+
+class Column:
+    __class__ = types.MemberDescriptorType
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    column = Column()
+    return x.sin() if isinstance(column, property) else x.cos()
+
+
+def fixed(x):
+    """The real class is what matters: ask about the type of the object."""
+    column = Column()
+    return x.sin() if issubclass(type(column), property) else x.cos()

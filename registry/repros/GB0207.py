@@ -1,0 +1,18 @@
+"""A list is sorted by keys that are tensors. While Dynamo traces, the keys
+have no values yet, so it can't put the list in order."""
+import torch
+
+
+def inputs():
+    return (torch.randn(4, 3),)
+
+
+def broken(x):
+    rows = list(x)
+    rows.sort(key=lambda row: row.sum())
+    return torch.stack(rows)
+
+
+def fixed(x):
+    """The things to sort fit into one tensor: sort with tensor operations."""
+    return x[x.sum(dim=1).argsort(stable=True)]

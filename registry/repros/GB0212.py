@@ -1,0 +1,21 @@
+"""The compiled function makes a profiler and stores it on an object that
+outlives it. Dynamo ignores profilers made inside, so it has none to store."""
+import torch
+
+PROFILER = torch.profiler.profile()
+
+
+def inputs():
+    return torch.nn.Module(), torch.randn(4)
+
+
+def broken(model, x):
+    model.profiler = torch.profiler.profile()
+    return x.sin()
+
+
+def fixed(model, x):
+    """Make the profiler outside, where you also start it; the compiled
+    function may pass it on."""
+    model.profiler = PROFILER
+    return x.sin()

@@ -1,0 +1,25 @@
+"""A number is added to one that Python's `random` draws at run time. Dynamo
+keeps the drawn number as a tensor, but to calculate with it and a plain number
+it wants the value, and while it traces there is none."""
+import random
+
+import torch
+
+
+def inputs():
+    random.seed(torch.randint(100, ()).item())
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return x * (1 + random.randint(0, 2))
+
+
+def fixed(x):
+    """You choose the range: draw the number that you need in the end."""
+    return x * random.randint(1, 3)
+
+
+def fixed_tensor(x):
+    """The range is given: use the drawn number only together with tensors."""
+    return x + x * random.randint(0, 2)

@@ -1,0 +1,23 @@
+"""Two tensors of different length are put into a nested tensor of the older,
+strided layout. Dynamo supports only the jagged layout."""
+import torch
+
+
+def inputs():
+    return torch.randn(2, 3), torch.randn(4, 3)
+
+
+def broken(x, y):
+    nested = torch.nested.nested_tensor([x, y], layout=torch.strided)
+    return nested.to_padded_tensor(0.0)
+
+
+def fixed(x, y):
+    """You need a nested tensor: use the jagged layout."""
+    nested = torch.nested.nested_tensor([x, y], layout=torch.jagged)
+    return nested.to_padded_tensor(0.0)
+
+
+def fixed_pad(x, y):
+    """You only want padding: `pad_sequence` does it without a nested tensor."""
+    return torch.nn.utils.rnn.pad_sequence([x, y], batch_first=True)

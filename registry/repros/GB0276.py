@@ -1,0 +1,21 @@
+"""An event comes in through `weakref.proxy`. Dynamo keeps a weak reference to
+each event or stream it meets, and a proxy can't be weakly referenced."""
+import weakref
+
+import torch
+
+EVENT = torch.Event(device="cpu")
+PROXY = weakref.proxy(EVENT)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    return x.sin() if PROXY.query() else x.cos()
+
+
+def fixed(x):
+    """Hand over the event itself."""
+    return x.sin() if EVENT.query() else x.cos()

@@ -1,0 +1,21 @@
+"""`torch.fx.traceback.annotate` marks the operators of a region. The region
+must lie in one graph as a whole, but the `print` inside it ends the graph."""
+import torch
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    with torch.fx.traceback.annotate({"stage": 0}):
+        print("mean", x.mean())
+        return x.sin()
+
+
+def fixed(x):
+    """The region must stay as it is: mend what breaks the graph inside it.
+    Here, torch's own `print` that is part of the graph."""
+    with torch.fx.traceback.annotate({"stage": 0}):
+        torch._higher_order_ops.print("mean {}", x.mean())
+        return x.sin()

@@ -1,0 +1,23 @@
+"""`step_unsupported()` is a debugging aid that asks Dynamo to give up here,
+and `fullgraph=True` forbids giving up."""
+import torch
+
+REACH = "private"
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    x = x.sin()
+    x = x.cos()
+    torch._dynamo.step_unsupported()
+    return x.exp()
+
+
+def fixed(x):
+    """You are done debugging: remove the call."""
+    x = x.sin()
+    x = x.cos()
+    return x.exp()

@@ -1,0 +1,24 @@
+"""`np.multiply.outer` is a method of a NumPy function. Dynamo translates calls
+of NumPy's functions, not of their methods."""
+import numpy as np
+import torch
+
+REQUIRES = {"device": "cpu"}
+
+
+def inputs():
+    return torch.randn(4), torch.randn(3)
+
+
+def broken(x, y):
+    return torch.from_numpy(np.multiply.outer(x.numpy(), y.numpy()))
+
+
+def fixed(x, y):
+    """The data are tensors: use PyTorch's own function."""
+    return torch.outer(x, y)
+
+
+def fixed_numpy(x, y):
+    """The code must stay NumPy: often there is a plain function for it."""
+    return torch.from_numpy(np.outer(x.numpy(), y.numpy()))

@@ -1,0 +1,42 @@
+"""A higher-order operator of the user's own: it takes a function and runs it.
+Dynamo has rules only for operators of this kind that torch itself defines."""
+import torch
+from torch._ops import HigherOrderOperator
+
+REACH = "private"
+
+
+class Twice(HigherOrderOperator):
+    def __call__(self, fn, x):
+        return fn(fn(x))
+
+
+twice = Twice("gb0306_twice")
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return twice(torch.sin, x)
+
+
+def run_twice(fn, x):
+    return fn(fn(x))
+
+
+def fixed(x):
+    """The operator only calls the function: make it a plain function."""
+    return run_twice(torch.sin, x)
+
+
+@torch.compiler.nested_compile_region
+def sin_region(x):
+    return torch.sin(x)
+
+
+def fixed_region(x):
+    """The inner function must stay a unit of its own in the graph: mark it as a
+    region, and it is compiled once."""
+    return run_twice(sin_region, x)

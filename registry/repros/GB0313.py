@@ -1,0 +1,30 @@
+"""One branch of `torch.cond` returns a tuple and the other a list. What comes
+out must be built the same way whichever branch is taken."""
+import torch
+
+COMPILE = {"dynamic": True}
+
+
+def inputs():
+    return (torch.randn(int(torch.randint(2, 9, ()))),)
+
+
+def broken(x):
+    a, b = torch.cond(
+        len(x) > 4,
+        lambda x: (x.sin(), x.cos()),
+        lambda x: [x.tan(), x.exp()],
+        (x,),
+    )
+    return a + b
+
+
+def fixed(x):
+    """Return the same container, with as many entries, from both."""
+    a, b = torch.cond(
+        len(x) > 4,
+        lambda x: (x.sin(), x.cos()),
+        lambda x: (x.tan(), x.exp()),
+        (x,),
+    )
+    return a + b

@@ -1,0 +1,25 @@
+"""The tensors to scan were handed to the operator in a deque. Dynamo takes a
+list or a tuple there."""
+import collections
+
+import torch
+from torch._higher_order_ops import associative_scan
+
+REACH = "private"
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    (y,) = torch.ops.higher_order.associative_scan(
+        lambda a, b: [torch.maximum(a, b)], collections.deque([x]), ()
+    )
+    return y
+
+
+def fixed(x):
+    """Call the documented wrapper: it takes a single tensor as it is, and any
+    container of tensors."""
+    return associative_scan(torch.maximum, x, 0, combine_mode="generic")

@@ -1,0 +1,33 @@
+"""The extra tensors of a scan were handed to the operator as a named tuple.
+Dynamo takes a plain tuple or list there."""
+from typing import NamedTuple
+
+import torch
+from torch._higher_order_ops import associative_scan
+
+REACH = "private"
+
+
+class Extra(NamedTuple):
+    limit: torch.Tensor
+
+
+def inputs():
+    return torch.randn(7), torch.rand(())
+
+
+def combine(a, b, limit):
+    return [torch.maximum(a, b).minimum(limit)]
+
+
+def broken(x, limit):
+    scan = torch.ops.higher_order.associative_scan
+    return scan(combine, [x], Extra(limit))
+
+
+def fixed(x, limit):
+    """Call the documented wrapper: the function just uses the tensors it
+    sees, there is nothing extra to pass."""
+    return associative_scan(
+        lambda a, b: combine(a[0], b[0], limit), [x], 0, combine_mode="generic"
+    )

@@ -1,0 +1,28 @@
+"""The operator behind `map` was given a tensor without rows. Dynamo records
+the function on the first row, and here there is none."""
+import torch
+from torch._higher_order_ops import map as map_rows
+
+REACH = "private"
+EAGER_RAISES = "AssertionError"
+
+
+def inputs():
+    return (torch.randn(0, int(torch.randint(1, 99, ()))),)
+
+
+def broken(x):
+    return torch.ops.higher_order.map_impl(torch.sin, [x], [])
+
+
+def fixed(x):
+    """Ask for the length first. Dynamo knows the shape, so the `if` costs
+    nothing in the graph."""
+    if len(x) == 0:
+        return x.clone()
+    return map_rows(torch.sin, x)
+
+
+def fixed_whole(x):
+    """The function treats each number by itself: give it the whole tensor."""
+    return torch.sin(x)

@@ -1,0 +1,20 @@
+"""`hints_wrapper` was given its hints by position. Dynamo wants them as the
+keyword `hints`."""
+import torch
+from torch._higher_order_ops.hints_wrap import hints_wrapper
+
+REACH = "private"
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return hints_wrapper(torch.sin, (x,), {}, {"fuse": True})
+
+
+def fixed(x):
+    """Name the argument. The hints are for a backend of your own;
+    Inductor can't compile this operator."""
+    return hints_wrapper(torch.sin, (x,), {}, hints={"fuse": True})

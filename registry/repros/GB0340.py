@@ -1,0 +1,41 @@
+"""The branches of `torch.cond` return a size of a tensor whose shape is
+dynamic. Fixed integers may leave a branch, sizes known only at run time may
+not."""
+import torch
+
+COMPILE = {"dynamic": True}
+
+
+def inputs():
+    return (torch.randn(int(torch.randint(2, 9, ()))),)
+
+
+def broken(x):
+    y, n = torch.cond(
+        len(x) > 4,
+        lambda x: (x.sin(), len(x)),
+        lambda x: (x.cos(), len(x) + 1),
+        (x,),
+    )
+    return y.sum() / n
+
+
+def fixed(x):
+    """The number goes into tensor arithmetic: return it as a tensor."""
+    y, n = torch.cond(
+        len(x) > 4,
+        lambda x: (x.sin(), torch.tensor(len(x))),
+        lambda x: (x.cos(), torch.tensor(len(x) + 1)),
+        (x,),
+    )
+    return y.sum() / n
+
+
+def fixed_if(x):
+    """Only shapes decide, no values: use `if`, Dynamo guards on the shape and
+    compiles once for each side."""
+    if len(x) > 4:
+        y, n = x.sin(), len(x)
+    else:
+        y, n = x.cos(), len(x) + 1
+    return y.sum() / n

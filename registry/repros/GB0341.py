@@ -1,0 +1,30 @@
+"""The scan operator was called with a `functools.partial`. Dynamo takes a
+partial as a sign that torch's own wrapper made the call, and that one passes
+only two arguments by position."""
+import functools
+
+import torch
+from torch._higher_order_ops import associative_scan
+
+REACH = "private"
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def combine(a, b, limit):
+    return [torch.maximum(a, b).clamp(max=limit)]
+
+
+def broken(x):
+    step = functools.partial(combine, limit=1)
+    return torch.ops.higher_order.associative_scan(step, [x], ())
+
+
+def fixed(x):
+    """Call the documented wrapper; it takes any callable. In `generic` mode it
+    runs on the CPU too."""
+    return associative_scan(
+        lambda a, b: combine(a[0], b[0], 1), [x], 0, combine_mode="generic"
+    )

@@ -1,0 +1,31 @@
+"""`strict_mode` was given a list among its operands. Dynamo takes a flat
+sequence of operands here, without containers inside."""
+import torch
+
+REACH = "private"
+
+
+def inputs():
+    return torch.randn(8), torch.randn(8)
+
+
+def broken(x, y):
+    strict = torch.ops.higher_order.strict_mode
+    return strict(lambda x, rest: x + rest[0], (x, [y]))
+
+
+def fixed(x, y):
+    """You need `strict_mode`: pass each tensor by itself, and put them together
+    inside. The default backend, Inductor, can't compile the operator."""
+    strict = torch.ops.higher_order.strict_mode
+    return strict(lambda x, *rest: x + rest[0], (x, y))
+
+
+def add_first(x, rest):
+    return x + rest[0]
+
+
+def fixed_call(x, y):
+    """The code runs under `torch.compile` only: call the function itself.
+    `fullgraph=True` is then what makes Dynamo strict."""
+    return add_first(x, [y])

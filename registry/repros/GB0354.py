@@ -1,0 +1,28 @@
+"""The function tries a name that exists only in IPython and notebooks. Where
+it is missing Dynamo gives up at once, even though `except NameError` would
+catch the error."""
+import builtins
+
+import torch
+
+COVERAGE = "the second line of the `try` runs only in IPython"
+NOTEBOOK = hasattr(builtins, "get_ipython")
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    try:
+        get_ipython
+        return x.sin().round(decimals=2)
+    except NameError:
+        return x.sin()
+
+
+def fixed(x):
+    """Find out once, outside what is compiled, and branch on the answer."""
+    if NOTEBOOK:
+        return x.sin().round(decimals=2)
+    return x.sin()

@@ -1,0 +1,30 @@
+"""A `torch.autograd.Function` class is a dict key. Dynamo has a special
+stand-in for such classes, and can't tell whether two of them are equal."""
+import torch
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+BIAS = {Double: 1.0}
+BIAS_BY_NAME = {"double": 1.0}
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return Double.apply(x) + BIAS[Double]
+
+
+def fixed(x):
+    """Use a name as the key: Dynamo knows how to compare strings."""
+    return Double.apply(x) + BIAS_BY_NAME["double"]

@@ -1,0 +1,23 @@
+"""`backward(inputs=...)` gets something that is no tensor, list, tuple or dict,
+and Dynamo doesn't look for tensors inside it."""
+import torch
+
+REACH = "config"
+CONFIG = {"trace_autograd_ops": True}
+
+
+def inputs():
+    return torch.nn.Linear(4, 1), torch.randn(2, 4)
+
+
+def broken(layer, x):
+    weights = dict(layer.named_parameters())
+    layer(x).sum().backward(inputs=weights.values())
+    return layer.weight.grad
+
+
+def fixed(layer, x):
+    """Make a list of it."""
+    weights = dict(layer.named_parameters())
+    layer(x).sum().backward(inputs=list(weights.values()))
+    return layer.weight.grad

@@ -1,0 +1,20 @@
+"""The list is created while Dynamo traces, so its `id` isn't known yet.
+Dynamo uses a placeholder for it that can be compared, but not negated."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    layers = [x]
+    cache = {id(layers): x.sin(), -id(layers): x.cos()}
+    return cache[id(layers)] + cache[-id(layers)]
+
+
+def fixed(x):
+    """The sign only kept two kinds of key apart: use a tuple as key."""
+    layers = [x]
+    cache = {(id(layers), "a"): x.sin(), (id(layers), "b"): x.cos()}
+    return cache[id(layers), "a"] + cache[id(layers), "b"]

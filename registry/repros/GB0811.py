@@ -1,0 +1,21 @@
+"""`sum` goes through an `array.array`, which is written in C. Dynamo doesn't
+know how to iterate over one."""
+import array
+
+import torch
+
+WEIGHTS = array.array("d", [0.5, 0.25])
+WEIGHTS_LIST = WEIGHTS.tolist()
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return x * sum(WEIGHTS)
+
+
+def fixed(x):
+    """A few Python numbers: keep them in a list. Dynamo can go through that."""
+    return x * sum(WEIGHTS_LIST)

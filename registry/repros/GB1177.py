@@ -1,0 +1,36 @@
+"""A checkpointed function sets an attribute of a module. A checkpointed part
+becomes a graph of its own, and it must not change a module outside of it."""
+import torch
+from torch.utils.checkpoint import checkpoint
+
+REACH = "private"
+
+# The mark asks Dynamo for the older, specialized treatment of this module.
+# Without it the same program stops with another message.
+marked = torch.nn.Identity()
+marked.torchdynamo_force_dynamic = False
+model = torch.nn.Identity()
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def block(x):
+    marked.last = x.sum()
+    return marked(x).sin()
+
+
+def broken(x):
+    return checkpoint(block, x, use_reentrant=False)
+
+
+def block_and_sum(x):
+    return model(x).sin(), x.sum()
+
+
+def fixed(x):
+    """Return the value, and assign it after the checkpointed part. The module
+    mustn't carry the mark."""
+    y, model.last = checkpoint(block_and_sum, x, use_reentrant=False)
+    return y

@@ -1,0 +1,23 @@
+"""The class of an exception is made inside the compiled function, and an
+instance outlives it. Dynamo can't write code that finds this class again."""
+import torch
+
+
+class Empty(ValueError):
+    pass
+
+
+def inputs():
+    return torch.nn.Module(), torch.randn(4)
+
+
+def broken(model, x):
+    Empty = type("Empty", (ValueError,), {})
+    model.error = Empty("no rows")
+    return x.sin()
+
+
+def fixed(model, x):
+    """Define the class outside, at module level."""
+    model.error = Empty("no rows")
+    return x.sin()

@@ -1,0 +1,33 @@
+"""Two calls of `autograd.grad` go through the same autograd graph, and the
+first doesn't keep it. Eager mode lets that pass where no tensor was saved for
+the backward pass, as in this sum; compiled code can fail, so Dynamo refuses."""
+import torch
+
+REACH = "config"
+CONFIG = {"trace_autograd_ops": True}
+
+
+def inputs():
+    x, y = torch.randn(2, 4)
+    return x.requires_grad_(), y.requires_grad_()
+
+
+def broken(x, y):
+    total = (x - 2 * y).sum()
+    (grad_x,) = torch.autograd.grad(total, x)
+    (grad_y,) = torch.autograd.grad(total, y)
+    return grad_x, grad_y
+
+
+def fixed(x, y):
+    """Both gradients are wanted at the same place: one call gives both."""
+    total = (x - 2 * y).sum()
+    return torch.autograd.grad(total, (x, y))
+
+
+def fixed_retain(x, y):
+    """The calls have to stay apart: the first keeps the graph."""
+    total = (x - 2 * y).sum()
+    (grad_x,) = torch.autograd.grad(total, x, retain_graph=True)
+    (grad_y,) = torch.autograd.grad(total, y)
+    return grad_x, grad_y

@@ -1,0 +1,26 @@
+"""`repr` is called on a function that uses a tensor of the enclosing function.
+Dynamo would have to make that function for real, and the tensor has no value
+while it traces."""
+import torch
+
+
+def make_shift(offset):
+    def shift(x):
+        return x + offset
+
+    return shift
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    shift = make_shift(x.mean())
+    return shift(x), repr(shift).split()[1]
+
+
+def fixed(x):
+    """You want the name: read it from the function."""
+    shift = make_shift(x.mean())
+    return shift(x), shift.__qualname__

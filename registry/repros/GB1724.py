@@ -1,0 +1,29 @@
+"""`autograd.grad` takes a dict of tensors and returns the gradients under the
+same keys. Dynamo needs keys that are constants; here they are modules."""
+import torch
+
+REACH = "config"
+CONFIG = {"trace_autograd_ops": True}
+
+layer = torch.nn.Linear(4, 2)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    weights = {layer: layer.weight}
+    return torch.autograd.grad(layer(x).sum(), weights)[layer]
+
+
+def fixed(x):
+    """The keys are free to choose: name the tensors with strings."""
+    weights = {"weight": layer.weight}
+    return torch.autograd.grad(layer(x).sum(), weights)["weight"]
+
+
+def fixed_tuple(x):
+    """The order is known: pass a tuple, and get a tuple of gradients."""
+    (grad,) = torch.autograd.grad(layer(x).sum(), (layer.weight,))
+    return grad

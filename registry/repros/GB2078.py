@@ -1,0 +1,37 @@
+"""The program reads an attribute of an opaque object, one that custom operators
+take. Dynamo reads only attributes that were named when the class was
+registered. It raises an error even where breaks are allowed."""
+import torch
+from torch._library.opaque_object import MemberType, register_opaque_type
+from torch._opaque_base import OpaqueBase
+
+REACH = "private"
+
+
+class Table(OpaqueBase):
+    def __init__(self, scale):
+        self.scale = scale
+
+
+class OpenTable(Table):
+    pass
+
+
+members = {"scale": MemberType.USE_REAL}
+register_opaque_type(Table, typ="reference")
+register_opaque_type(OpenTable, typ="reference", members=members)
+TABLE, OPEN_TABLE = Table(2.0), OpenTable(2.0)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    return x * TABLE.scale
+
+
+def fixed(x):
+    """Name it when you register the class. `USE_REAL` is for a value that
+    stays the same, because Dynamo takes it over as a constant."""
+    return x * OPEN_TABLE.scale

@@ -1,0 +1,51 @@
+"""A context manager made with `@contextmanager` outlives the function: a
+global keeps it, and returning it would be the same. It is a paused
+generator, and Dynamo can't build one for Python to go on with."""
+import contextlib
+
+import torch
+
+
+@contextlib.contextmanager
+def doubled(x):
+    yield x * 2
+
+
+class Doubled:
+    def __init__(self, x):
+        self.x = x
+
+    def __enter__(self):
+        return self.x * 2
+
+    def __exit__(self, *error):
+        return None
+
+
+last = None
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    global last
+    last = doubled(x)
+    with last as y:
+        return y.sin()
+
+
+def fixed(x):
+    """Nobody needs the context manager after the call: keep it local."""
+    with doubled(x) as y:
+        return y.sin()
+
+
+def fixed_class(x):
+    """It must outlive the call: write it as a class. Dynamo can build an
+    object with attributes."""
+    global last
+    last = Doubled(x)
+    with last as y:
+        return y.sin()

@@ -1,0 +1,20 @@
+"""The lists are created while Dynamo traces, so their `id`s aren't known yet.
+Dynamo uses placeholders for them, and those can't be multiplied."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    a, b = [x], [x]
+    cache = {id(a) * 31 + id(b): x.sin()}
+    return cache[id(a) * 31 + id(b)]
+
+
+def fixed(x):
+    """The sum only mixes two ids into one key: a tuple is a key, too."""
+    a, b = [x], [x]
+    cache = {(id(a), id(b)): x.sin()}
+    return cache[id(a), id(b)]

@@ -1,0 +1,16 @@
+"""A string with a tensor's value in it is known only when the graph has run.
+Dynamo can pass such a string on, but can't append to it."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return x.sin(), f"peak {x.max()}" + " (raw)"
+
+
+def fixed(x):
+    """Put the whole text into one f-string: it is filled in afterwards."""
+    return x.sin(), f"peak {x.max()} (raw)"

@@ -1,0 +1,21 @@
+"""`in` asks an `array.array`, which is written in C. Dynamo has no rule for
+it, and no Python code to trace instead."""
+import array
+
+import torch
+
+SIZES = array.array("q", [4, 8, 16])
+SIZES_SET = frozenset(SIZES)
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return x.sin() if len(x) in SIZES else x.cos()
+
+
+def fixed(x):
+    """The question is membership: a set answers it, and Dynamo knows sets."""
+    return x.sin() if len(x) in SIZES_SET else x.cos()

@@ -1,0 +1,24 @@
+"""The `id` of a list made inside the compiled function is used as a key of a
+dict outside of it. That list exists only while Dynamo traces, so there is no
+`id` to write into the dict."""
+import torch
+
+SCALES_BY_ID = {}
+SCALES_BY_NAME = {}
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    scales = [2.0, 3.0]
+    SCALES_BY_ID[id(scales)] = scales
+    return x * scales[0]
+
+
+def fixed(x):
+    """Choose a key that means something, such as a name."""
+    scales = [2.0, 3.0]
+    SCALES_BY_NAME["scales"] = scales
+    return x * scales[0]

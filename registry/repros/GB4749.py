@@ -1,0 +1,34 @@
+"""An object is used as a key, and Dynamo thinks that it can't be one. It takes
+a module's hooks for a plain dict, but here they are of a class that can be a
+key."""
+import collections
+
+import torch
+
+REACH = "private"
+SEEN = {}
+
+
+class Hooks(collections.OrderedDict):
+    __hash__ = object.__hash__
+
+
+linear = torch.nn.Linear(8, 8)
+linear._forward_hooks = Hooks()
+linear.register_forward_hook(lambda module, args, output: output * 2)
+
+
+def inputs():
+    SEEN.clear()
+    return (torch.randn(8),)
+
+
+def broken(x):
+    SEEN[linear._forward_hooks] = True
+    return linear(x)
+
+
+def fixed(x):
+    """There is one such object for each module: use the module as the key."""
+    SEEN[linear] = True
+    return linear(x)

@@ -1,0 +1,25 @@
+"""An object's `__dict__` is replaced by a dict in which a tensor is a key.
+Dynamo needs attribute names that it knows while it traces."""
+import torch
+
+
+class Settings:
+    pass
+
+
+settings = Settings()
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    settings.__dict__ = {"scale": 2.0, x: 3.0}
+    return x * settings.scale
+
+
+def fixed(x):
+    """You need a tensor as a key: use a dict of its own, under one name."""
+    settings.__dict__ = {"scale": 2.0, "scales": {x: 3.0}}
+    return x * settings.scale

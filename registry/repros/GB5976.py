@@ -1,0 +1,29 @@
+"""The program compares addresses in memory to see whether two tensors share
+data. While Dynamo traces there is no memory, hence no address."""
+import torch
+
+
+def inputs():
+    return (torch.randn(4, 4),)
+
+
+def broken(x):
+    y = x.contiguous()
+    if y.data_ptr() == x.data_ptr():
+        y = y.clone()
+    return y.mul_(2)
+
+
+def fixed(x):
+    """You want a copy in any case: say so, and skip the question."""
+    y = x.clone(memory_format=torch.contiguous_format)
+    return y.mul_(2)
+
+
+def fixed_ask(x):
+    """You know when the data is shared: ask for that. `contiguous` copies
+    unless the tensor is contiguous already."""
+    y = x.contiguous()
+    if x.is_contiguous():
+        y = y.clone()
+    return y.mul_(2)

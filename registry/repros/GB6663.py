@@ -1,0 +1,23 @@
+"""`autograd.grad` gets its tensors as the `.values()` of a dict. In eager mode
+any iterable will do; Dynamo knows a tensor, a list, a tuple, and a dict."""
+import torch
+
+REACH = "config"
+CONFIG = {"trace_autograd_ops": True}
+
+model = torch.nn.Linear(4, 1)
+
+
+def inputs():
+    return (torch.randn(2, 4),)
+
+
+def broken(x):
+    weights = dict(model.named_parameters())
+    return torch.autograd.grad(model(x).sum(), weights.values())
+
+
+def fixed(x):
+    """Make a list of it. This also helps with `model.parameters()`."""
+    weights = dict(model.named_parameters())
+    return torch.autograd.grad(model(x).sum(), list(weights.values()))

@@ -1,0 +1,34 @@
+"""A function is wrapped in `torch.no_grad()` inside the compiled function, and
+then its `__dict__` is read. The wrapped function exists only while Dynamo
+traces, and such a function's `__dict__` Dynamo can't read."""
+import torch
+
+
+def scale(x):
+    return x * 2
+
+
+scale.shift = 1.0
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    quiet = torch.no_grad()(scale)
+    return quiet(x) + vars(quiet)["shift"]
+
+
+def fixed(x):
+    """You know the attribute's name: read the attribute."""
+    quiet = torch.no_grad()(scale)
+    return quiet(x) + quiet.shift
+
+
+quiet_scale = torch.no_grad()(scale)
+
+
+def fixed_outside(x):
+    """The function is always the same: wrap it once, outside."""
+    return quiet_scale(x) + vars(quiet_scale)["shift"]

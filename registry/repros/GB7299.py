@@ -1,0 +1,22 @@
+"""`torch.func.vjp` ran outside, and the compiled function calls the function it
+returned. That one holds results with their autograd history, which Dynamo
+can't take into a graph; without it all gradients would be zero."""
+import torch
+
+REQUIRES = {"device": "cpu"}
+
+
+def inputs():
+    x = torch.randn(4)
+    _, vjp = torch.func.vjp(torch.sin, x)
+    return x, vjp, torch.randn(4)
+
+
+def broken(x, vjp, cotangent):
+    return vjp(cotangent)
+
+
+def fixed(x, vjp, cotangent):
+    """Compile the whole transform: call `torch.func.vjp` inside as well."""
+    _, vjp = torch.func.vjp(torch.sin, x)
+    return vjp(cotangent)

@@ -1,0 +1,21 @@
+"""A tensor made inside the function is told to collect gradients, and something
+computed from it is returned. Compiled code would lose the link between the two,
+and with it the gradient."""
+import torch
+
+SHIFT = torch.zeros(4, requires_grad=True)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    shift = torch.zeros_like(x).requires_grad_()
+    return (x + shift).sin().sum(), shift
+
+
+def fixed(x):
+    """Make the tensor once, outside, and clear its `.grad` between calls. Where
+    callers need only the values, detach the results instead."""
+    return (x + SHIFT).sin().sum(), SHIFT

@@ -1,0 +1,21 @@
+"""A function is passed to a tensor method. A graph can hold tensors, numbers
+and a few other values as arguments, but not a function like this one."""
+import math
+
+import torch
+
+REQUIRES = {"device": "cpu"}
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return x.apply_(math.sin)
+
+
+def fixed(x):
+    """Use the tensor operation that does the same. It works on all elements at
+    once instead of calling Python for each."""
+    return x.sin_()

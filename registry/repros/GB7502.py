@@ -1,0 +1,33 @@
+"""The program asks for a bare instance of an abstract class, and catches the
+error that Python raises. Dynamo can't make one to work with, and gives up."""
+import abc
+import inspect
+
+import torch
+
+
+class Layer(abc.ABC):
+    @abc.abstractmethod
+    def run(self, x): ...
+
+
+ABSTRACT = inspect.isabstract(Layer)
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    try:
+        Layer.__new__(Layer)
+    except TypeError:
+        x = x.sin()
+    return x + 1
+
+
+def fixed(x):
+    """The class doesn't change: ask once, outside, whether it is abstract."""
+    if ABSTRACT:
+        x = x.sin()
+    return x + 1

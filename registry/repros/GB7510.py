@@ -1,0 +1,20 @@
+"""The list is created while Dynamo traces, so its `id` isn't known yet.
+Dynamo uses a placeholder for it, and has no rule for a unary `+` on it."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    layers = [x]
+    cache = {+id(layers): x.sin()}
+    return cache[+id(layers)]
+
+
+def fixed(x):
+    """`+` leaves an integer as it is: leave it out."""
+    layers = [x]
+    cache = {id(layers): x.sin()}
+    return cache[id(layers)]

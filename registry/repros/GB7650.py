@@ -1,0 +1,30 @@
+"""`manual_seed` resets a `torch.Generator`. That changes a state outside the
+graph, so Dynamo leaves it to Python."""
+import torch
+
+REQUIRES = {"device": "cpu"}
+GENERATOR = torch.Generator()
+
+
+@torch.library.custom_op("gb7650::noise", mutates_args=())
+def noise(x: torch.Tensor, seed: int) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(x.shape, generator=generator)
+
+
+noise.register_fake(lambda x, seed: torch.empty(x.shape))
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    GENERATOR.manual_seed(0)
+    return x + torch.randn(8, generator=GENERATOR)
+
+
+def fixed(x):
+    """The same noise is wanted in every call: put seeding and drawing together
+    into a custom operator, with a generator of its own."""
+    return x + noise(x, 0)

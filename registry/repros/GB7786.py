@@ -1,0 +1,24 @@
+"""`array.array` is written in C, and Dynamo has no rule for writing an item
+of one. So it leaves the assignment to Python."""
+import array
+
+import torch
+
+LAST_SIZE = array.array("q", [0])
+LAST_SIZE_LIST = [0]
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    LAST_SIZE[0] = len(x)
+    return x / len(x)
+
+
+def fixed(x):
+    """Nothing needs the compact C layout: use a list. Dynamo follows the
+    assignment and repeats it on the real list after the graph has run."""
+    LAST_SIZE_LIST[0] = len(x)
+    return x / len(x)

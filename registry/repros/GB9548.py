@@ -1,0 +1,20 @@
+"""The list is created while Dynamo traces, so its `id` isn't known yet.
+Dynamo uses a placeholder for it, and `abs` has no rule for that."""
+import torch
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    layers = [x]
+    cache = {abs(id(layers)): x.sin()}
+    return cache[abs(id(layers))]
+
+
+def fixed(x):
+    """An `id` is never negative in CPython: leave out `abs`."""
+    layers = [x]
+    cache = {id(layers): x.sin()}
+    return cache[id(layers)]

@@ -1,0 +1,19 @@
+"""`==` compares two NumPy functions. Dynamo has a special stand-in for those,
+and it has no rule for comparisons."""
+import numpy as np
+import torch
+
+ACTIVATION = np.tanh
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return x.tanh() if ACTIVATION == np.tanh else x
+
+
+def fixed(x):
+    """Functions are equal only if they are the same object: ask with `is`."""
+    return x.tanh() if ACTIVATION is np.tanh else x
