@@ -13,7 +13,7 @@ from repro_runner.cli import main
 from repro_runner.runner.job import BACKENDS
 
 ENVIRONMENT = {"torch": "2.13.0", "python": "3.11", "device": "cpu", "date": "2026-01-05"}
-PROGRAM = '"""A break."""\n\n\ndef broken(x):\n    return x\n\n\ndef fixed(x):\n    return x\n'
+PROGRAM = '"""A break."""\n\n\ndef broken(x):\n    return x\n\n\ndef fixed(x):\n    """When."""\n    return x\n'
 SHA256 = hashlib.sha256(PROGRAM.encode()).hexdigest()
 
 
