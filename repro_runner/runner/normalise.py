@@ -7,7 +7,7 @@ from pathlib import Path
 
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
-_LONG_ID = re.compile(r"(?<=id=)\d{6,}")
+_LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
 
 
 def normalise(text: str, folder: Path) -> str:

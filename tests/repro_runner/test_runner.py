@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from repro_runner.runner.job import Job, Limits
+from repro_runner.runner.normalise import normalise
 from repro_runner.runner.pool import ThisMachine, child_environment
 from repro_runner.runner.requires import unmet
 from tests.processes import processes_with
@@ -241,6 +242,19 @@ def test_a_flag_holds_for_its_own_fix_only() -> None:
     assert record["verdict"] == "verified"
     assert record["fixes"]["fixed_flag"] == {"compiles": True, "breaks": 0, "equal": True, "inputs": 3}
     assert record["fixes"]["fixed_without"]["breaks"] == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("at 0x7f3a5c01d2b0", "at 0x..."),
+        ("id=140231987", "id=..."),
+        ("FakeIdVariable(281473053810384)", "FakeIdVariable(...)"),
+        ("102400 items of size 12345678", "102400 items of size 12345678"),
+    ],
+)
+def test_two_machines_write_the_same_message(text: str, expected: str) -> None:
+    assert normalise(text, Path("/nowhere")) == expected
 
 
 def test_a_child_that_dies_of_the_fork_is_tried_in_a_fresh_process() -> None:
