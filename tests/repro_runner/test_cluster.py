@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from repro_runner.cli import main
+from repro_runner.runner.cluster import ClusterUnfit, _refuse_another
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -117,6 +118,13 @@ def test_an_address_where_nothing_answers(tmp_path: Path) -> None:
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 2
     assert errors == "RAY_ADDRESS is 127.0.0.1:1, where nothing answers; unset it to use this machine\n"
+
+
+def test_a_run_is_of_one_environment() -> None:
+    here = {"torch": "2.13.0", "python": "3.11", "device_name": "x", "platform": "Linux", "date": "today"}
+    _refuse_another(here, {**here, "date": "tomorrow"})
+    with pytest.raises(ClusterUnfit, match=r"one worker has torch 2\.14\.0, another torch 2\.13\.0"):
+        _refuse_another(here, {**here, "torch": "2.14.0"})
 
 
 def test_what_it_starts_by_itself_listens_on_loopback_only_and_ends_with_it(tmp_path: Path) -> None:
