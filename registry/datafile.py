@@ -1,10 +1,11 @@
-"""Read one of our own data files; what can't be read is a problem with a remedy, not a traceback."""
+"""Read and write our own data files; what the disk refuses is a problem with a remedy, not a traceback."""
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from registry.errors import InvalidInput, Problem
+from registry.errors import InvalidInput, Problem, WriteFailed
 
 
 def read_data_file(path: Path) -> str:
@@ -13,10 +14,29 @@ def read_data_file(path: Path) -> str:
         raw = path.read_bytes()
         return raw.decode("utf-8")
     except OSError as error:
-        raise InvalidInput([Problem(f"{shown(path)}:1", f"{error.strerror}; `git checkout` brings it back")]) from error
+        remedy = "; `git checkout` brings it back" if "registry" in path.parts else ""
+        raise InvalidInput([Problem(f"{shown(path)}:1", f"{error.strerror}{remedy}")]) from error
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         raise InvalidInput([Problem(f"{shown(path)}:{line}", "not UTF-8; save the file as UTF-8")]) from error
+
+
+def write_data_file(path: Path, text: str) -> None:
+    """Write a file whole or not at all; WriteFailed says what the disk did not like."""
+    unfinished = path.with_name(f".{path.name}.part")
+    try:
+        unfinished.write_text(text, "utf-8")
+        unfinished.replace(path)
+    except OSError as error:
+        raise WriteFailed(f"{path}: {error.strerror}; name another file") from error
+
+
+def check_writable(path: Path) -> None:
+    """Say so before hours of work if a file could not be written: WriteFailed."""
+    if not path.parent.is_dir():
+        raise WriteFailed(f"{path}: no such folder; make it, or name another file")
+    if not os.access(path.parent, os.W_OK):
+        raise WriteFailed(f"{path}: the folder can't be written to; name another file")
 
 
 def shown(path: Path) -> str:

@@ -86,3 +86,5 @@ def test_new_starts_a_repro_that_can_be_read_and_overwrites_none(
     assert "is there already" in capsys.readouterr().err
     assert out.read_text("utf-8") == text
     assert main(["new", "GB99999"]) == 2
+    assert main(["new", "GB0124", "--out", "/nowhere/GB0124.py"]) == 2
+    assert capsys.readouterr().err.endswith("/nowhere/GB0124.py: No such file or directory; name another file\n")

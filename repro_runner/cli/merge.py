@@ -9,8 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from registry.datafile import read_data_file
-from registry.errors import InvalidInput
+from registry.datafile import check_writable, read_data_file, write_data_file
+from registry.errors import InvalidInput, WriteFailed
 from registry.evidence_file import (
     Document,
     changed_runs,
@@ -42,10 +42,10 @@ def main(argv: Sequence[str]) -> int:
         merged = merge_documents((str(path), _read(path)) for path in arguments.shards)
         if arguments.into is not None:
             return _merge_into(arguments.into, str(arguments.shards[0]), merged, arguments.waiting)
-    except InvalidInput as error:
+        write_data_file(arguments.out, dump_document(merged))
+    except (InvalidInput, WriteFailed) as error:
         print(error, file=sys.stderr)
         return 2
-    arguments.out.write_text(dump_document(merged), "utf-8")
     print(f"{len(merged['records'])} ids from {len(arguments.shards)} files; {arguments.out.name}")
     return 0
 
@@ -73,12 +73,13 @@ def _read(path: Path) -> Document:
 
 def _merge_into(folder: Path, where: str, merged: Document, waiting: Path | None) -> int:
     path = folder / file_name(merged["environment"])
+    check_writable(path)
     current = {gb_id: repro.sha256 for gb_id, repro in read_repros(folder.parent / "repros").items()}
     before = _read(path) if path.exists() else new_document(merged["environment"])
     newer = [(str(waiting), _read(waiting))] if waiting else []
     after = lay_over(before, str(path), [*newer, (where, merged)], current)
     if after is not before:
-        path.write_text(dump_document(after), "utf-8")
+        write_data_file(path, dump_document(after))
     for line in _report(before, after, merged, current):
         print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False))
     return 0

@@ -8,7 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from registry.errors import InvalidInput
+from registry.datafile import write_data_file
+from registry.errors import InvalidInput, WriteFailed
 from registry.merge import merge_registry
 from registry.model import CallSite, GraphBreak
 from repro_runner.cli.data import DATA
@@ -54,7 +55,11 @@ def main(argv: Sequence[str]) -> int:
     if out.exists():
         print(f"{out}: is there already; edit it, or name another file with --out", file=sys.stderr)
         return 2
-    out.write_text("\n".join(_lines(gb)), "utf-8")
+    try:
+        write_data_file(out, "\n".join(_lines(gb)))
+    except WriteFailed as error:
+        print(error, file=sys.stderr)
+        return 2
     print(f"{out}: replace the docstring, `broken` and `fixed`, and keep it in view of `graphbreak watch {out}`")
     return 0
 

@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
-from registry.datafile import read_data_file
-from registry.errors import InvalidInput, Problem
+from registry.datafile import check_writable, read_data_file, write_data_file
+from registry.errors import InvalidInput, Problem, WriteFailed
 from registry.evidence_file import Document, dump_document, file_name, new_document, parse_document, put_run
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
@@ -20,7 +20,7 @@ from registry.repros import read_repros
 from repro_runner.cli.data import DATA
 from repro_runner.cli.progress import progress
 from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
-from repro_runner.runner.environment import NoTorch
+from repro_runner.runner.environment import NoGpu, NoTorch
 from repro_runner.runner.job import BACKENDS, Job, Limits
 from repro_runner.runner.pool import ThisMachine
 
@@ -44,10 +44,11 @@ def main(argv: Sequence[str]) -> int:
         with _executor(arguments) as executor:
             environment = executor.environment()
             out = arguments.out or DATA / "evidence" / file_name(environment)
+            check_writable(out)
             document = parse_document(read_data_file(out), str(out)) if out.exists() else new_document(environment)
             jobs = [job for job in _jobs(repros, arguments) if not (arguments.resume and _has(document, job, repros))]
             return _run(executor, jobs, repros, arguments, document, environment, out, answers)
-    except (InvalidInput, NoTorch, ClusterUnfit) as error:
+    except (InvalidInput, WriteFailed, NoTorch, NoGpu, ClusterUnfit) as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -155,7 +156,7 @@ def _run(
                 document = put_run(
                     document, ended.gb_id, repros[ended.gb_id].sha256, ended.backend, ended.record, environment
                 )
-                _write(out, dump_document(document))  # at once: a kill loses only what was running
+                write_data_file(out, dump_document(document))  # at once: a kill loses only what was running
                 verdicts[str(ended.record["verdict"])] += 1
                 problem = problem_of(ended.record)
                 bad += bool(problem)
@@ -186,9 +187,3 @@ def problem_of(record: Mapping[str, Any]) -> str:
         f"{name}: {found.get('cause')}" for name, found in record.get("isolated", {}).items() if not found["equal"]
     ]
     return "; ".join(wrong)
-
-
-def _write(path: Path, text: str) -> None:
-    unfinished = path.with_name(f".{path.name}.part")
-    unfinished.write_text(text, "utf-8")
-    unfinished.replace(path)

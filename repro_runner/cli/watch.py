@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repro_runner.cli.run import problem_of
-from repro_runner.runner.job import Job
+from repro_runner.runner.job import BACKENDS, Job
 from repro_runner.runner.pool import Finished, WarmParent
 
 _POLL_SECONDS = 0.1
@@ -19,12 +19,12 @@ def main(argv: Sequence[str]) -> int:
     """Run until Ctrl-C; 2 if there is no such file."""
     parser = argparse.ArgumentParser(prog="graphbreak watch", description="Run a repro again whenever it is saved.")
     parser.add_argument("file", type=Path, metavar="FILE", help="a repro; its name is the id it should give")
-    parser.add_argument("--backend", default="eager")
+    parser.add_argument("--backend", choices=BACKENDS, default="eager")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--once", action="store_true", help="run it once and end")
     arguments = parser.parse_args(argv)
-    if not arguments.file.is_file():
-        print(f"{arguments.file}: no such file", file=sys.stderr)
+    if not arguments.file.is_file() or arguments.file.suffix != ".py":
+        print(f"{arguments.file}: no such Python file; `graphbreak new ID` starts one", file=sys.stderr)
         return 2
     try:
         with WarmParent(device=arguments.device) as warm:

@@ -13,6 +13,10 @@ class NoTorch(Exception):
     """torch is not installed here."""
 
 
+class NoGpu(Exception):
+    """A GPU was asked for, and there is none."""
+
+
 def describe_environment(device: str) -> dict[str, str]:
     """The header of an evidence file."""
     try:
@@ -33,12 +37,12 @@ def describe_environment(device: str) -> dict[str, str]:
 
 
 def _gpu_name() -> str:
-    try:
-        command = ["nvidia-smi", "--query-gpu=name", "--format=csv,noheader"]
-        answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return answer.stdout.partition("\n")[0].strip()
+    """As torch names it; asked in a process of its own, since a parent that has touched the driver must not fork."""
+    ask = "import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else '')"
+    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    if not answer.stdout.strip():
+        raise NoGpu("torch finds no GPU here; leave out `--device cuda`, or run it where there is one")
+    return answer.stdout.strip()
 
 
 def _project_version() -> str:

@@ -135,3 +135,13 @@ def test_there_is_one_target_and_waiting_goes_with_into(arguments: tuple[str, ..
     shard = write_evidence(tmp_path / "1.json", {"GB0001": "verified"})
     with pytest.raises(SystemExit, match="2"):
         merge(shard, *arguments)
+
+
+@pytest.mark.parametrize("target", [("--out", "/nowhere/m.json"), ("--into", "/nowhere")])
+def test_a_target_that_can_not_be_written_is_one_line(
+    target: tuple[str, str], evidence: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shard = write_evidence(evidence.parent / "1.json", {"GB0001": "verified"})
+    assert main(["merge", str(shard), *target]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("/nowhere/") and "name another file" in line

@@ -23,7 +23,7 @@ IDS = ("GB0025", "GB0124", "GB0170", "GB7000")
 
 
 def run(out: Path, *arguments: str) -> int:
-    return main(["run", *arguments, "--out", str(out)])
+    return main(["run", "--out", str(out), *arguments])
 
 
 def records(out: Path) -> dict[str, Any]:
@@ -77,11 +77,18 @@ def test_resume_runs_only_what_is_missing(whole: Path, tmp_path: Path, capsys: p
         (["GB9999", "nonsense"], "GB9999: has no repro"),
         (["--shard", "3/2"], "not a part such as 2/8"),
         (["--shard", "x"], "not a part such as 2/8"),
+        (["GB0025", "--out", "/nowhere/x.json"], "/nowhere/x.json: no such folder; make it, or name another file"),
+        (["GB0025", "--device", "cuda"], "torch finds no GPU here; leave out `--device cuda`"),
     ],
 )
 def test_wrong_arguments_are_exit_2_and_write_nothing(
-    arguments: list[str], says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str],
+    says: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     assert run(tmp_path / "x.json", *arguments) == 2
     assert says in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
