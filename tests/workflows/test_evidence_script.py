@@ -17,7 +17,7 @@ from registry.evidence_file import parse_document
 from tests.checkout import generate_here, make_checkout, page_of
 from tests.conftest import ROOT
 from tests.repro_runner.test_merge_command import PROGRAM, write_evidence
-from tests.workflows.test_refresh_script import BOT, git, write_program
+from tests.workflows.repository import BOT, Repository, git, write_program
 
 pytestmark = pytest.mark.slow
 
@@ -63,25 +63,8 @@ touch "$CONTROL/pull-request"
 
 
 @dataclass(frozen=True)
-class World:
-    """A bare repository, the runner's shallow clone, a person's clone, and files that tell the stand-ins what to do."""
-
-    control: Path
-
-    @property
-    def bare(self) -> Path:
-        return self.control / "bare.git"
-
-    @property
-    def runner(self) -> Path:
-        return self.control / "runner"
-
-    @property
-    def person(self) -> Path:
-        return self.control / "person"
-
-    def set(self, name: str, value: str = "") -> None:
-        (self.control / name).write_text(value)
+class World(Repository):
+    """What evidence.sh works in."""
 
     def shards(self, *verdicts: str | None, date: str = "2026-01-05", python: str = "3.11") -> None:
         """shard-1.json with GB0001, shard-2.json with GB0002; None is a shard that was lost."""
@@ -92,19 +75,11 @@ class World:
                 write_evidence(shard, {gb_id: verdict}, date=date, python=python)
 
     def publish(self, **environment: str) -> subprocess.CompletedProcess[str]:
-        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT")}
-        env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
-        env |= {"GITHUB_REPOSITORY": "owner/name", "SHARDS": "2", "TRIES": str(TRIES), "JITTER": "0"}
-        env |= {"GENERATE": "fake-generate", "CONTROL": str(self.control), "BRANCH": BRANCH, "FILE": FILE}
-        env["BOT_EMAIL"] = BOT.partition("<")[2].rstrip(">")
-        env["PATH"] = os.pathsep.join((str(self.control / "bin"), str(Path(sys.executable).parent), env["PATH"]))
-        command = [str(SCRIPT), str(self.control / "shards")]
-        return subprocess.run(
-            command, cwd=self.runner, env=env | environment, capture_output=True, text=True, check=False
-        )
-
-    def tip(self, branch: str = "main") -> str:
-        return git(self.bare, "rev-parse", branch)
+        ours = {"GITHUB_REPOSITORY": "owner/name", "SHARDS": "2", "TRIES": str(TRIES), "CONTROL": str(self.control)}
+        ours |= {"BRANCH": BRANCH, "FILE": FILE, "BOT_EMAIL": BOT.partition("<")[2].rstrip(">")}
+        # `graphbreak` and `python` are those of this environment.
+        ours["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        return self.run([str(SCRIPT), str(self.control / "shards")], **ours | environment)
 
     def branches(self) -> list[str]:
         return git(self.bare, "for-each-ref", "--format=%(refname:short)", "refs/heads").split()
@@ -151,22 +126,14 @@ class World:
 
 
 def make_world(control: Path) -> World:
-    """Push what is in `person` as main, and clone it as actions/checkout does: shallow, so by URL."""
+    """Programs and evidence on main, and the stand-ins."""
     world = World(control)
     for gb_id in IDS:
         (world.person / "registry/repros").mkdir(parents=True, exist_ok=True)
         (world.person / f"registry/repros/{gb_id}.py").write_text(PROGRAM)
     (world.person / "registry/evidence").mkdir()
     write_evidence(world.person / FILE, dict.fromkeys(IDS, "verified"), date="2025-12-29")
-    git(control, "init", "--quiet", "--bare", "--initial-branch", "main", str(world.bare))
-    git(world.person, "init", "--quiet", "--initial-branch", "main")
-    git(world.person, "config", "user.name", "A Person")
-    git(world.person, "config", "user.email", "person@example.org")
-    git(world.person, "remote", "add", "origin", str(world.bare))
-    git(world.person, "add", "--all")
-    git(world.person, "commit", "--quiet", "--message", "start")
-    git(world.person, "push", "--quiet", "origin", "main")
-    git(control, "clone", "--quiet", "--depth", "1", world.bare.as_uri(), str(world.runner))
+    world.push_start()
     (control / "shards").mkdir()
     write_program(control / "bin/gh", GH)
     write_program(control / "bin/fake-generate", GENERATE)

@@ -22,7 +22,8 @@ from tests.checkout import (
     write_note,
 )
 from tests.conftest import ROOT
-from tests.workflows.test_refresh_script import SCRIPT, git, write_program
+from tests.workflows.repository import git, write_program
+from tests.workflows.test_refresh_script import SCRIPT
 
 pytestmark = pytest.mark.slow
 

@@ -4,7 +4,6 @@ The stand-ins for `generate_site.py` and for the person who edits a note are the
 `edit_note`; the script and the git hook start them as programs, by way of this file's last lines.
 """
 
-import os
 import re
 import subprocess
 import sys
@@ -14,11 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.workflows.repository import BOT, Repository, git, write_program
+
 pytestmark = pytest.mark.slow
 
-SCRIPT = Path(__file__).parents[2] / ".github/scripts/refresh.sh"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / ".github/scripts/refresh.sh"
 TRIES = 3
-BOT = "github-actions[bot] <41898282+github-actions[bot]@users.noreply.github.com>"
 
 START, END = b"<!-- ADDITIONAL INFORMATION START -->", b"<!-- ADDITIONAL INFORMATION END -->"
 NOTE = re.compile(re.escape(START) + b"(.*?)" + re.escape(END), re.DOTALL)
@@ -73,50 +74,13 @@ def edit_note_while_races_are_left(control: Path) -> None:
         edit_note(control)
 
 
-def git(where: Path, *arguments: str) -> str:
-    # Inside a hook git points at the repository of the hook.
-    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1"}
-    done = subprocess.run(["git", *arguments], cwd=where, env=env, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"git {' '.join(arguments)}: {done.stderr}"
-    return done.stdout.strip()
-
-
-def write_program(path: Path, *lines: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(("#!/bin/sh", *lines, "")))
-    path.chmod(0o755)
-
-
 @dataclass(frozen=True)
-class World:
-    """A bare repository, the runner's shallow clone, a person's clone, and files that tell the stand-ins what to do."""
-
-    control: Path
-
-    @property
-    def bare(self) -> Path:
-        return self.control / "bare.git"
-
-    @property
-    def runner(self) -> Path:
-        return self.control / "runner"
-
-    def set(self, name: str, value: str = "") -> None:
-        (self.control / name).write_text(value)
+class World(Repository):
+    """What refresh.sh works in."""
 
     def refresh(self, *arguments: str, github_output: bool = True) -> subprocess.CompletedProcess[str]:
-        env = {name: value for name, value in os.environ.items() if not name.startswith("GIT")}
-        env |= {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C"}
-        env |= {"GENERATE": "fake-generate", "TRIES": str(TRIES), "JITTER": "0"}
-        env["PATH"] = f"{self.control / 'bin'}{os.pathsep}{env['PATH']}"
-        if github_output:
-            env["GITHUB_OUTPUT"] = str(self.control / "output")
-        command = [str(SCRIPT), *arguments]
-        return subprocess.run(command, cwd=self.runner, env=env, capture_output=True, text=True, check=False)
-
-    def tip(self) -> str:
-        return git(self.bare, "rev-parse", "main")
+        output = {"GITHUB_OUTPUT": str(self.control / "output")} if github_output else {}
+        return self.run([str(SCRIPT), *arguments], TRIES=str(TRIES), **output)
 
     def on_tip(self, path: str | Path) -> bytes:
         command = ["git", "cat-file", "blob", f"main:{path}"]
@@ -151,13 +115,7 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     world = World(control=tmp_path)
-    person = tmp_path / "person"
-    git(tmp_path, "init", "--quiet", "--bare", "--initial-branch", "main", str(world.bare))
-    git(world.bare, "config", "core.logAllRefUpdates", "true")
-    git(tmp_path, "clone", "--quiet", str(world.bare), str(person))
-    git(person, "config", "user.name", "A Person")
-    git(person, "config", "user.email", "person@example.org")
-    git(person, "symbolic-ref", "HEAD", "refs/heads/main")
+    person = world.person
     for folder in ("docs/gb", SNAPSHOT.parent, RELEASE):
         (person / folder).mkdir(parents=True)
     for page in PAGES:
@@ -166,13 +124,8 @@ def world(tmp_path: Path) -> World:
     (person / SNAPSHOT).write_text("wording\n")
     (person / ETAG).write_text("etag of wording\n")
     (person / RELEASE / "2.14.0.json").write_text("{}\n")
-    git(person, "add", "--all")
-    git(person, "commit", "--quiet", "--message", "start")
-    git(person, "push", "--quiet", "--set-upstream", "origin", "main")
-
-    # Shallow, and by URL so that git does make it shallow: this is what actions/checkout leaves behind.
-    git(tmp_path, "clone", "--quiet", "--depth", "1", world.bare.as_uri(), str(world.runner))
-    stand_in = f'exec "{sys.executable}" "{__file__}"'
+    world.push_start()
+    stand_in = f'PYTHONPATH="{ROOT}" exec "{sys.executable}" "{__file__}"'
     write_program(tmp_path / "bin/fake-generate", f'{stand_in} generate "{tmp_path}" "$@"')
     write_program(world.runner / ".git/hooks/pre-push", f'{stand_in} edit "{tmp_path}"')
     world.set("upstream", "wording\n")
@@ -333,7 +286,7 @@ def test_a_push_that_the_server_refuses_is_tried_again_without_generating_again(
 def test_a_push_that_arrived_counts_even_if_its_answer_was_lost(world: World, races: int) -> None:
     real = subprocess.run(["sh", "-c", "command -v git"], capture_output=True, text=True, check=True).stdout.strip()
     # Somebody may also push on top before we look.
-    edit = f'"{sys.executable}" "{__file__}" edit "{world.control}"'
+    edit = f'PYTHONPATH="{ROOT}" "{sys.executable}" "{__file__}" edit "{world.control}"'
     write_program(world.control / "bin/git", f'"{real}" "$@" || exit', f'case "$1" in push) {edit}; exit 1;; esac')
     (world.runner / ".git/hooks/pre-push").unlink()
     world.set("upstream", "new wording\n")
