@@ -44,11 +44,15 @@ quick: lint
 
 test: quick tools
 	$(PY) generate_site.py --check
-	$(PY) -m pytest -q -m '$(SLOW)'
+	$(PY) -m pytest -q -n 2 --dist loadfile -m '($(SLOW)) and not torch'
+	$(PY) -m pytest -q -m torch
 
 bench: $(VENV)/.test
 	$(PY) benchmarks/generate.py
 	$(PY) benchmarks/matching.py
+	$(PY) benchmarks/site.py
+	$(PY) benchmarks/search.py
+	$(PY) benchmarks/paste.py
 	$(PY) benchmarks/runner.py
 
 clean:

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from registry.matching import Matcher, export_patterns  # noqa: E402
+from registry.matching import Matcher  # noqa: E402
 from registry.merge import Knowledge, merge_registry  # noqa: E402
 from registry.releases import read_releases  # noqa: E402
 from registry.snapshot import read_snapshot  # noqa: E402
@@ -48,7 +48,6 @@ def main() -> None:
     registry = merge_registry(known)
     print("| committed registry | ms |\n|---|---|")
     print(f"| build the matcher | {1000 * seconds(lambda: Matcher.from_registry(registry)):.0f} |")
-    print(f"| export the patterns | {1000 * seconds(lambda: export_patterns(registry)):.0f} |")
     matcher = Matcher.from_registry(registry)
     print("\n| log | MB/s | messages | a bare loop, MB/s |\n|---|---|---|---|")
     for name, block in {

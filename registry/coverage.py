@@ -59,10 +59,8 @@ def best_verdict(gb: GraphBreak, torch: str, device: str) -> str:
 
 def _fresh_evidence(gb: GraphBreak, torch: str, device: str) -> Evidence | None:
     """Made in this environment, from the repro as it is now."""
-    for evidence in gb.evidence:
-        environment = evidence.environment
-        fresh = gb.repro is not None and evidence.repro_sha256 == gb.repro.sha256
-        if (environment.torch, environment.device) == (torch, device) and fresh:
+    for evidence in gb.fresh_evidence:
+        if (evidence.environment.torch, evidence.environment.device) == (torch, device):
             return evidence
     return None
 

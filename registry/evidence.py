@@ -49,6 +49,10 @@ def _parse_evidence(content: Mapping[str, Any], _name: str) -> dict[str, Evidenc
                 name: fix["compiles"] and not fix["breaks"] and fix["equal"]
                 for name, fix in record["runs"].get("eager", {}).get("fixes", {}).items()
             },
+            ids=tuple(record["runs"].get("eager", {}).get("ids", ())),
+            kind=record["runs"].get("eager", {}).get("kind", ""),
+            graphs=record["runs"].get("eager", {}).get("graphs"),
+            line=record["runs"].get("eager", {}).get("line"),
         )
         for gb_id, record in content["records"].items()
     }

@@ -7,9 +7,9 @@ Three ways, strongest first: the link torch prints; the gb_type, exactly; the ex
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, TypedDict
+from typing import Literal
 
 from registry.messages import Draft, ParsedMessage, find_drafts, read_line, split_lines, strip_markers, unlabelled
 from registry.model import GraphBreak, Registry, Revision
@@ -40,20 +40,8 @@ class Match:
         return (*self.causes, self)
 
 
-class Pattern(TypedDict):
-    """One exported pattern; it is tried on a field whose white space is collapsed and stripped."""
-
-    kind: Kind
-    gb_ids: list[str]
-    pattern: str
-    literals: list[str]
-    """The text between placeholders. One literal and `exact`: compare instead of matching."""
-    exact: bool
-    distinctive: bool
-
-
-@dataclass(slots=True)
-class _Wording:
+@dataclass(frozen=True, slots=True)
+class Wording:
     """One template and the ids that have it, likeliest first."""
 
     template: Template
@@ -61,20 +49,33 @@ class _Wording:
     gb_ids: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vocabulary:
+    """All that naming goes by, apart from the release: the paste box names with the same."""
+
+    gb_ids: tuple[str, ...]
+    """Live ids before dead ones, then the newest first."""
+    wordings: tuple[Wording, ...]
+    silent: Mapping[Kind, frozenset[str]]
+    """Per kind, the ids that have a wording that says nothing."""
+    unregistered: frozenset[str]
+    """Types that torch has but gives no id."""
+
+
 class Matcher:
     """Names the break in a text; built once from a registry, never changed."""
 
     def __init__(self, registry: Registry) -> None:
-        self._standing = {gb.gb_id: _standing(gb) for gb in registry}
-        wordings, self._silent = _collect_wordings(registry, self._standing)
-        self._exact: dict[tuple[Kind, str], _Wording] = {}
-        self._open: dict[Kind, list[_Wording]] = {"type": [], "explanation": [], "context": []}
-        for wording in wordings:
+        known = collect_vocabulary(registry)
+        self._standing = {gb_id: rank for rank, gb_id in enumerate(known.gb_ids)}
+        self._silent, self._unregistered = known.silent, known.unregistered
+        self._exact: dict[tuple[Kind, str], Wording] = {}
+        self._open: dict[Kind, list[Wording]] = {"type": [], "explanation": [], "context": []}
+        for wording in known.wordings:
             if wording.template.exact:
                 self._exact[wording.kind, wording.template.literals[0]] = wording
             else:
                 self._open[wording.kind].append(wording)
-        self._unregistered = frozenset(collapse(site.gb_type) for site in registry.unregistered)
         self._printed = {
             (seen.torch, site.gb_type.strip()): gb.gb_id
             for gb in registry
@@ -151,7 +152,7 @@ class Matcher:
         return best
 
     def _sorted(self, gb_ids: Iterable[str], evidence: Callable[[str], tuple[object, ...]]) -> tuple[str, ...]:
-        return tuple(sorted(gb_ids, key=lambda gb_id: (*evidence(gb_id), *self._standing[gb_id])))
+        return tuple(sorted(gb_ids, key=lambda gb_id: (*evidence(gb_id), self._standing[gb_id])))
 
     def _name(self, draft: Draft, torch: str | None) -> Match:
         causes = tuple(self._name_parsed(cause, draft.line, torch) for cause in draft.message.causes)
@@ -192,26 +193,9 @@ class Matcher:
         return Match(gb_ids=(), how="none", message=unlabelled(text))
 
 
-def export_patterns(registry: Registry) -> list[Pattern]:
-    """Every wording as a regular expression that means the same in JavaScript, for the page's paste box."""
-    wordings, _ = _collect_wordings(registry, {gb.gb_id: _standing(gb) for gb in registry})
-    return [
-        Pattern(
-            kind=wording.kind,
-            gb_ids=list(wording.gb_ids),
-            pattern=wording.template.regex(),
-            literals=list(wording.template.literals),
-            exact=wording.template.exact,
-            distinctive=wording.kind == "type" or wording.template.weight >= DISTINCTIVE,
-        )
-        for wording in wordings
-    ]
-
-
-def _collect_wordings(
-    registry: Registry, standing: Mapping[str, Sequence[object]]
-) -> tuple[list[_Wording], dict[Kind, frozenset[str]]]:
-    """All distinct templates with their ids; and per kind, the ids that have a wording that says nothing."""
+def collect_vocabulary(registry: Registry) -> Vocabulary:
+    """Take every distinct template of every wording, old ones too, with its ids."""
+    standing = {gb.gb_id: _standing(gb) for gb in registry}
     owners: dict[tuple[Kind, Template], dict[str, tuple[object, ...]]] = {}
     silent: dict[Kind, set[str]] = {"type": set(), "explanation": set(), "context": set()}
     for gb in registry:
@@ -224,11 +208,15 @@ def _collect_wordings(
             else:
                 outdated = text != newest[kind]
                 owners.setdefault((kind, template), {}).setdefault(gb.gb_id, (dead, outdated, *newness))
-    wordings = [
-        _Wording(template, kind, tuple(sorted(claims, key=claims.__getitem__)))
-        for (kind, template), claims in owners.items()
-    ]
-    return wordings, {kind: frozenset(gb_ids) for kind, gb_ids in silent.items()}
+    return Vocabulary(
+        gb_ids=tuple(sorted(standing, key=standing.__getitem__)),
+        wordings=tuple(
+            Wording(template, kind, tuple(sorted(claims, key=claims.__getitem__)))
+            for (kind, template), claims in owners.items()
+        ),
+        silent={kind: frozenset(gb_ids) for kind, gb_ids in silent.items()},
+        unregistered=frozenset(collapse(site.gb_type) for site in registry.unregistered),
+    )
 
 
 def _texts(revision: Revision) -> tuple[tuple[Kind, str], ...]:

@@ -78,6 +78,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         categories=tuple(known.categories),
         releases=tuple(release.torch for release in releases),
         origin=known.origin,
+        built={release.torch: release.built for release in known.releases if release.built},
         unregistered=tuple(s for s in known.releases[-1].call_sites if s.gb_id is None) if known.releases else (),
         environments=_environments(known.evidence),
     )

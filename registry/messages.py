@@ -25,7 +25,8 @@ FRAMING = {
     r"(?:\[(?:!?[0-9][0-9/_]{0,30}|__[A-Za-z0-9_]{1,60}|rank[0-9]{1,9})\] ?)*",
     "label": r"^[ \t]*(Explanation|Hint|Developer debug context|Higher Order Operator):(?: |$)",
     "marker": r"Graph Break Reason: +|torch\._dynamo\.exc\.([A-Za-z]+): +|^[ \t]*(?:Unsupported|Reason): +",
-    "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at (.+:[0-9]+)[ \t]*$",  # noqa: E501
+    "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
+    "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)',
     "space": r"[ \t\r\n\f\v]+",
 }
 LINK = re.compile(FRAMING["link"], re.IGNORECASE)
@@ -35,7 +36,21 @@ HEADER = re.compile(FRAMING["header"])
 LABEL = re.compile(FRAMING["label"])
 MARKER = re.compile(FRAMING["marker"])
 LOCATION = re.compile(FRAMING["location"])
-FRAME = re.compile(r'[ \t]*File "([^"\n]*)", line ([0-9]+)')
+FRAME = re.compile(FRAMING["frame"])
+SIGNS = (
+    "xplanation:",
+    "/gb/",
+    "__graph_breaks",
+    "_dynamo.exc",
+    "_dynamo/exc.py",
+    "nsupported: ",
+    "raph break",
+    "Graph Break Reason",
+    "Developer debug context",
+)
+"""One of these is in every line at which a message may start."""
+LINE_START = 1000
+"""Characters of a line in which a logger's header or one of torch's markers is sought."""
 CHAIN = "*** While handling this graph break, another graph break occurred: ***"
 FROM_USER_CODE = ("from user code:", "User code traceback:")
 ENDINGS = (
@@ -196,8 +211,9 @@ class _Record:
             self.draft.message = replace(self.draft.message, link=links.pop(0).upper())
             self.draft.bodies.append(body)
             self.draft.certain = self.ended = True
+        text = body.strip()  # once: a line may hold megabytes, and thousands of links
         for link in links:
-            yield Draft(line=number, message=ParsedMessage(link=link.upper(), text=body.strip()), certain=True)
+            yield Draft(line=number, message=ParsedMessage(link=link.upper(), text=text), certain=True)
 
     def _read_text(self, body: str, text: str, number: int) -> Iterator[Draft]:
         if self.ended or text.startswith(ENDINGS):
@@ -305,18 +321,11 @@ def _pass_over(lines: Iterable[str], busy: Collection[str]) -> Iterator[tuple[in
 
 
 def _has_sign(text: str) -> bool:
-    """Whether torch may be speaking; what a lone `any` over a list would cost matters here."""
-    return (
-        "xplanation:" in text
-        or "/gb/" in text
-        or "__graph_breaks" in text
-        or "_dynamo.exc" in text
-        or "_dynamo/exc.py" in text
-        or "nsupported: " in text
-        or "raph break" in text
-        or "Graph Break Reason" in text
-        or "Developer debug context" in text
-    )
+    """Whether torch may be speaking; what a lone `any` over a generator would cost matters here."""
+    for sign in SIGNS:  # noqa: SIM110
+        if sign in text:
+            return True
+    return False
 
 
 def read_line(line: str) -> tuple[str, str]:
@@ -328,16 +337,17 @@ def read_line(line: str) -> tuple[str, str]:
     if prefix := PREFIX.match(line):
         line = line[prefix.end() :]
         rank = prefix[0][prefix[0].find("[") :].rstrip() if "[" in prefix[0] else ""
-    header = HEADER.search(line, 0, 1000)
+    header = HEADER.search(line, 0, LINE_START)
     return (header[0].rstrip(), line[header.end() :]) if header else (rank, line)
 
 
 def strip_markers(body: str) -> str:
     """`torch._dynamo.exc.Unsupported: X` and `Graph Break Reason: X` are X."""
     _, text = read_line(body)
-    while marker := MARKER.search(text, 0, 1000):
-        text = text[marker.end() :]
-    return text.strip()
+    at = 0
+    while marker := MARKER.search(text[at : at + LINE_START]):
+        at += marker.end()
+    return text[at:].strip()
 
 
 def split_lines(text: str) -> list[str]:

@@ -54,6 +54,8 @@ class Release:
     wheel: str
     wordings: Wordings
     call_sites: tuple[CallSite, ...]
+    built: str = ""
+    """The day its wheel was built, which comes before the day it was released; empty when not known."""
 
     @property
     def tag(self) -> str:
@@ -206,6 +208,13 @@ class Evidence:
     message: str = ""
     fixes: Mapping[str, bool] = field(default_factory=dict)
     """Name of each fix -> whether it held under eager."""
+    ids: tuple[str, ...] = ()
+    """Every id that the program gave under eager."""
+    kind: str = ""
+    """What became of the frame under eager: resumed, frame skipped or fatal."""
+    graphs: int | None = None
+    line: int | None = None
+    """The line of the repro that broke."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -248,6 +257,22 @@ class GraphBreak:
         return self.gb_id.startswith("GBL-")
 
     @property
+    def fresh_evidence(self) -> tuple[Evidence, ...]:
+        """What was seen of the repro as it is now; a record of an older text proves nothing."""
+        return tuple(seen for seen in self.evidence if self.repro and seen.repro_sha256 == self.repro.sha256)
+
+    @property
+    def status(self) -> str:
+        """What is proven of it, anywhere: verified, reproduced, unreached, retired, or open (no program yet)."""
+        verdicts = {seen.verdicts.get("eager", "not run") for seen in self.fresh_evidence}
+        for proof in ("verified", "reproduced"):
+            if proof in verdicts:
+                return proof
+        if self.unreached is not None:
+            return "unreached"
+        return "retired" if self.lifecycle in ("retired", "dropped") else "open"
+
+    @property
     def lifecycle(self) -> str:
         """live, retired (no longer emitted), dropped (gone from the registry) or local."""
         if self.local:
@@ -268,6 +293,8 @@ class Registry:
     releases: tuple[str, ...]
     """torch versions, oldest first."""
     origin: Origin
+    built: Mapping[str, str] = field(default_factory=dict)
+    """torch version -> the day its wheel was built, where known."""
     unregistered: tuple[CallSite, ...] = ()
     """Live call sites of the newest release whose type has no id."""
     environments: tuple[Environment, ...] = field(default=())

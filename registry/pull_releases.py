@@ -31,4 +31,4 @@ def _pull_release(torch: str, progress: Progress) -> Release:
             except UnicodeDecodeError as error:
                 raise InvalidInput([Problem(f"{wheel.name}: {name}", f"not UTF-8 ({error.reason})")]) from error
         progress(torch, len(names), len(names))
-        return make_release(torch, wheel.name, parsed.wordings, sources)
+        return make_release(torch, wheel.name, parsed.wordings, sources, wheel.day_of(REGISTRY_PATH))

@@ -24,7 +24,7 @@ def version_key(torch: str) -> tuple[int, ...]:
     return tuple(int(part) for part in re.findall(r"\d+", torch))
 
 
-def make_release(torch: str, wheel: str, wordings: Wordings, sources: Mapping[str, str]) -> Release:
+def make_release(torch: str, wheel: str, wordings: Wordings, sources: Mapping[str, str], built: str = "") -> Release:
     """Build a release from its registry (in file order) and its Python sources (path -> text)."""
     emissions = [found for file in sorted(sources) for found in find_emissions(sources[file], file)]
     ids = ids_by_type(wordings)
@@ -33,6 +33,7 @@ def make_release(torch: str, wheel: str, wordings: Wordings, sources: Mapping[st
         wheel=wheel,
         wordings=dict(sorted(wordings.items())),
         call_sites=tuple(_call_site(found, ids.get(found.gb_type), wordings) for found in emissions),
+        built=built,
     )
 
 
@@ -68,6 +69,7 @@ def dump_release(release: Release) -> str:
         for site in release.call_sites
     ]
     head = {"kind": "release", "schema": SCHEMA, "torch": release.torch, "wheel": release.wheel}
+    head |= {"built": release.built} if release.built else {}
     lines = ["{"]
     lines += [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
     wordings = [f"{_line(gb_id)}: {_line([_plain(one) for one in found])}" for gb_id, found in release.wordings.items()]
@@ -105,6 +107,7 @@ def parse_release(text: str, where: str) -> Release:
             wheel=content["wheel"],
             wordings={gb_id: tuple(map(_load_revision, found)) for gb_id, found in content["registry"].items()},
             call_sites=tuple(_load_call_site(site) for site in content["call_sites"]),
+            built=content.get("built", ""),
         )
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         remedy = "delete it and run `python generate_site.py --pull-releases`"

@@ -10,6 +10,7 @@ from pathlib import Path
 from registry.datafile import read_data_file
 from registry.errors import InvalidInput, Problem
 from registry.model import Repro
+from registry.needed import Statements
 
 
 def read_repros(folder: Path) -> dict[str, Repro]:
@@ -50,12 +51,13 @@ def parse_repro(source: str, gb_id: str) -> Repro:
         if name.startswith("fixed") and not ast.get_docstring(function):
             raise ValueError(f"`{name}` needs a docstring that says when to choose it")
     constants = _constants(module)
+    statements = Statements(module)
     return Repro(
         gb_id=gb_id,
         lead=" ".join(lead.split()),
         source=source,
         sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
-        fixes={name: kind_of_fix(module, name) for name in functions if name.startswith("fixed")},
+        fixes={name: kind_of_fix(module, statements, name) for name in functions if name.startswith("fixed")},
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),
         eager_raises=constants.get("EAGER_RAISES", ""),
@@ -67,33 +69,17 @@ def _length(function: ast.FunctionDef) -> int:
     return (function.end_lineno or function.lineno) - function.lineno + 1
 
 
-def kind_of_fix(module: ast.Module, fix: str) -> str:
+def kind_of_fix(module: ast.Module, statements: Statements, fix: str) -> str:
     """flag (FLAGS has a setting for it), custom op (it or what it uses is made an operator of its own), or rewrite."""
     if fix in _flags(module):
         return "flag"
-    reached: set[str] = set()
-    waiting = [fix]
-    while waiting:
-        name = waiting.pop()
-        for statement in (node for node in module.body if name in _bound(node)):
-            used = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)} - reached
-            reached |= used
-            waiting += used
-            if any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(statement)):
-                return "custom op"
+    for statement in statements.needed_by(fix):
+        if any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(statement)):
+            return "custom op"
     return "rewrite"
 
 
 _OPERATOR_MAKERS = frozenset({"library", "allow_in_graph", "nonstrict_trace"})
-
-
-def _bound(node: ast.stmt) -> set[str]:
-    """The names that a statement of the module makes, or adds to (`op.register_fake(...)`)."""
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        return {node.name}
-    if isinstance(node, ast.Assign):
-        return {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return set()
 
 
 def _flags(module: ast.Module) -> dict[str, object]:

@@ -58,17 +58,6 @@ class Template:
             at += len(literal)
         return at <= end
 
-    def regex(self) -> str:
-        """The same for Python and JavaScript: a lookahead and a reference make each step final, so none is retried."""
-        steps = ["^" if self.open_start else "^" + _escape(self.literals[0])]
-        middle = self.literals if self.open_start else self.literals[1:]
-        last = ""
-        if not self.open_end:
-            last = "(?![\\s\\S])" if not middle else f"[\\s\\S]*{_escape(middle[-1])}(?![\\s\\S])"
-            middle = middle[:-1]
-        steps += [f"(?=([\\s\\S]*?{_escape(literal)}))\\{group}" for group, literal in enumerate(middle, 1)]
-        return "".join([*steps, last])
-
 
 def make_template(text: str, kind: Kind) -> Template | None:
     """Return None for a text that says nothing: empty, one placeholder, or Python source for a whole field."""
@@ -145,8 +134,3 @@ def _parse_expression(text: str) -> ast.expr | None:
         return ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-
-
-def _escape(literal: str) -> str:
-    """Escape what both languages agree to be special; JavaScript's `u` flag refuses what re.escape does."""
-    return re.sub(r"[\\^$.*+?()\[\]{}|/]", r"\\\g<0>", literal)

@@ -72,6 +72,11 @@ class WheelReader:
         """The path of every file in the wheel."""
         return self._persist(lambda wheel: tuple(wheel.namelist()))
 
+    def day_of(self, path: str) -> str:
+        """The day that one file was packed, 2026-10-28."""
+        year, month, day, *_ = self._persist(lambda wheel: wheel.getinfo(path)).date_time
+        return f"{year:04}-{month:02}-{day:02}"
+
     def read(self, path: str) -> bytes:
         """The content of one file."""
         return self._persist(lambda wheel: self._read(wheel, path))

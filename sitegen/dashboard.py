@@ -1,105 +1,242 @@
-"""The dashboard's numbers, counted from the Registry alone."""
+"""The dashboard: every number counts a list that the home page can show, and links to it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from registry.evidence import local_id
 from registry.findings import KINDS
 from registry.model import Category, Finding, GraphBreak, Registry
+from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
+from sitegen.charts import Series, bars_chart, columns_chart, lines_chart
+from sitegen.counts import Count, Lists
+from sitegen.facets import STATUSES
 from sitegen.links import source_label, source_url
+from sitegen.release_changes import wording_in
+
+GAPS = ("context", "explanation", "hints")
+VERDICT_ORDER = ("verified", "reproduced", "stopped", "other id", "not applicable", "failed")
 
 
 def dashboard_context(registry: Registry) -> dict[str, Any]:
     """Everything `dashboard.md.j2` shows."""
+    lists = Lists(registry)
     newest = registry.releases[-1] if registry.releases else ""
-    registered = [gb for gb in registry if gb.registered]
+    releases = [_release_row(lists, torch, registry.built.get(torch, "")) for torch in registry.releases]
+    categories = [_category_row(lists, category, newest) for category in used_categories(registry)]
+    funnel = _funnel(registry, lists)
     return {
         "registry": registry,
         "newest": newest,
         "origin": _origin(registry.origin.source),
-        "counts": _counts(registry),
-        "registered": len(registered),
-        "gaps": _gaps(registered),
-        "categories": [_category_row(category, registry) for category in _used_categories(registry)],
-        "releases": [_release_row(registry, index) for index in reversed(range(len(registry.releases)))],
-        "findings": _findings(registry),
-        "unregistered": [
-            {
-                "local_id": local_id(site.gb_type),
-                "gb_type": site.gb_type,
-                "url": source_url(site, newest),
-                "label": source_label(site),
-            }
-            for site in registry.unregistered
-        ],
+        "tiles": _tiles(lists, newest),
+        "statuses": STATUSES,
+        "funnel": funnel,
+        "releases": list(reversed(releases)),
+        "categories": categories,
+        "charts": _charts(releases, categories, funnel),
+        "gaps": _gaps(lists),
+        "with_gaps": [gb for gb in registry if gb.registered and gb.newest.gaps],
+        "changes": _newest_changes(registry, lists),
+        "environments": _environment_rows(registry, lists),
+        "verdicts": VERDICT_ORDER,
+        "notes": lists.count(note="yes"),
+        "with_notes": [gb for gb in registry if gb.note],
+        "findings": _findings(registry, lists),
+        "unregistered": _unregistered(registry, newest),
     }
 
 
-def _findings(registry: Registry) -> list[tuple[str, list[tuple[GraphBreak, Finding]]]]:
+def used_categories(registry: Registry) -> list[Category]:
+    """Those that have an id, in the order of the taxonomy."""
+    return [c for c in (*registry.categories, UNCATEGORISED) if registry.in_category(c.key)]
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """The release and device whose evidence covers most ids: what the funnel counts for."""
+
+    torch: str
+    device: str
+
+    def run(self, *verdicts: str) -> str:
+        """The value of the facet `run` for any of these verdicts under eager."""
+        return ",".join(f"{self.torch} {self.device} eager {verdict}" for verdict in verdicts)
+
+
+def reference_of(registry: Registry, lists: Lists) -> Reference | None:
+    """None as long as nothing has been run with a release that the registry knows."""
+    places = {Reference(one.torch, one.device) for one in registry.environments if one.torch in registry.releases}
+
+    def covered(place: Reference) -> tuple[Any, ...]:
+        count = lists.count(live=place.torch, run=place.run("verified", "reproduced"))
+        return count.number, version_key(place.torch), place.device
+
+    return max(places, key=covered, default=None)
+
+
+def _tiles(lists: Lists, newest: str) -> list[tuple[str, Count]]:
+    live = [(f"emitted by torch {newest}", lists.count(live=newest))] if newest else []
+    more = [
+        ("retired: registered, no longer emitted", lists.count(lifecycle="retired")),
+        ("dropped: gone from the registry", lists.count(lifecycle="dropped")),
+        ("captured here, no id upstream", lists.count(lifecycle="local")),
+        ("with a hand-written note", lists.count(note="yes")),
+    ]
+    return [("ids", lists.count()), *live, *(tile for tile in more if tile[1].number)]
+
+
+def _funnel(registry: Registry, lists: Lists) -> dict[str, Any] | None:
+    place = reference_of(registry, lists)
+    if place is None:
+        return None
+    steps = {
+        "Registered": lists.count(registered=place.torch),
+        "Live: its source emits it": lists.count(live=place.torch),
+        "Reproduced: a program causes it": lists.count(live=place.torch, run=place.run("verified", "reproduced")),
+        "Verified: a fix holds, too": lists.count(live=place.torch, run=place.run("verified")),
+    }
+    return {
+        "torch": place.torch,
+        "device": place.device,
+        "steps": steps,
+        "unreached": lists.count(live=place.torch, status="unreached"),
+        "open": lists.count(live=place.torch, status="open"),
+    }
+
+
+def _release_row(lists: Lists, torch: str, built: str) -> dict[str, Any]:
+    facets = ("registered", "live", "new", "reworded", "meaning", "retired")
+    return {"torch": torch, "built": built, **{facet: lists.count(**{facet: torch}) for facet in facets}}
+
+
+def _category_row(lists: Lists, category: Category, newest: str) -> dict[str, Any]:
+    return {
+        "category": category,
+        "total": lists.count(category=category.key),
+        "live": lists.count(category=category.key, live=newest),
+        "by_status": {status: lists.count(category=category.key, status=status) for status in STATUSES},
+        "notes": lists.count(category=category.key, note="yes"),
+        "gaps": lists.count(category=category.key, gap=",".join(GAPS)),
+    }
+
+
+def _charts(
+    releases: list[dict[str, Any]], categories: list[dict[str, Any]], funnel: dict[str, Any] | None
+) -> dict[str, str]:
+    charts = {
+        "categories": bars_chart(
+            "Ids by kind and by what is proven of them",
+            {
+                row["category"].title: {status: count.number for status, count in row["by_status"].items()}
+                for row in categories
+            },
+        )
+    }
+    if releases:
+        charts["ids"] = lines_chart("Ids registered and live, by torch release", _along(releases, "registered", "live"))
+    if len(releases) > 1:  # everything is new in the first
+        changes = _along(releases[1:], "new", "reworded", "retired")
+        charts["changes"] = columns_chart("Ids new, reworded and retired, by torch release", changes)
+    if funnel:
+        steps = {label: {"step": count.number} for label, count in funnel["steps"].items()}
+        charts["funnel"] = bars_chart(f"From registered to verified, torch {funnel['torch']}", steps)
+    return charts
+
+
+def _along(releases: list[dict[str, Any]], *series: str) -> Series:
+    return {name: {row["torch"]: row[name].number for row in releases} for name in series}
+
+
+def _gaps(lists: Lists) -> list[tuple[str, Count]]:
+    return [
+        ("With any gap", lists.count(gap=",".join(GAPS))),
+        *((f"No {field}", lists.count(gap=field)) for field in GAPS),
+    ]
+
+
+def _newest_changes(registry: Registry, lists: Lists) -> list[dict[str, Any]]:
+    """What the newest release did, as the facets of the same names have it."""
+    if len(registry.releases) < 2:
+        return []
+    before, newest = registry.releases[-2:]
+    groups: dict[str, tuple[str, Iterable[GraphBreak]]] = {
+        "new": ("New", (gb for gb in registry if gb.history.first_release == newest)),
+        "reworded": ("Reworded", (gb for gb in registry if newest in gb.history.reworded_in)),
+        "meaning": ("Meaning changed", (gb for gb in registry if newest in gb.history.meaning_changed_in)),
+        "retired": ("No longer emitted", (gb for gb in registry if gb.history.retired_in == newest)),
+    }
+    rows = [
+        {
+            "name": name,
+            "count": lists.count(**{facet: newest}),
+            "breaks": [(gb, _earlier_title(gb, before, newest)) for gb in breaks],
+        }
+        for facet, (name, breaks) in groups.items()
+    ]
+    return [row for row in rows if row["breaks"]]
+
+
+def _earlier_title(gb: GraphBreak, before: str, after: str) -> str:
+    """The title that the release before had, if it is another."""
+    old, new = wording_in(gb, before), wording_in(gb, after)
+    return old.gb_type if old and new and old.gb_type != new.gb_type else ""
+
+
+def _environment_rows(registry: Registry, lists: Lists) -> list[dict[str, Any]]:
+    """One row per release, device and backend, the newest release first."""
+    rows = []
+    places = dict.fromkeys((one.torch, one.device) for one in reversed(registry.environments))
+    for torch, device in places:
+        seen = [one for one in registry.environments if (one.torch, one.device) == (torch, device)]
+        for backend in _backends(registry, torch, device):
+            counts = {v: lists.count(run=f"{torch} {device} {backend} {v}") for v in VERDICT_ORDER}
+            rows.append(
+                {
+                    "torch": torch,
+                    "device": device,
+                    "python": ", ".join(dict.fromkeys(one.python for one in seen)),
+                    "date": ", ".join(dict.fromkeys(one.date for one in seen)),
+                    "backend": backend,
+                    "counts": counts,
+                }
+            )
+    return rows
+
+
+def _backends(registry: Registry, torch: str, device: str) -> list[str]:
+    found = {
+        backend
+        for gb in registry
+        for seen in gb.fresh_evidence
+        if (seen.environment.torch, seen.environment.device) == (torch, device)
+        for backend in seen.verdicts
+    }
+    return sorted(found, key=lambda backend: (backend != "eager", backend))
+
+
+def _findings(registry: Registry, lists: Lists) -> list[tuple[str, Count, list[tuple[GraphBreak, Finding]]]]:
     """By kind, the gravest first."""
     found = [(gb, one) for gb in registry for one in gb.findings]
     grouped = ((kind, [(gb, one) for gb, one in found if one.kind == kind]) for kind in KINDS)
-    return [(kind, entries) for kind, entries in grouped if entries]
+    return [(kind, lists.count(finding=kind), entries) for kind, entries in grouped if entries]
+
+
+def _unregistered(registry: Registry, newest: str) -> list[dict[str, str]]:
+    return [
+        {
+            "local_id": local_id(site.gb_type),
+            "gb_type": site.gb_type,
+            "url": source_url(site, newest),
+            "label": source_label(site),
+        }
+        for site in registry.unregistered
+    ]
 
 
 def _origin(source: str) -> str:
     release = source.removeprefix("release:")
     return source if release == source else f"the registry that torch {release} ships"
-
-
-def _counts(registry: Registry) -> list[tuple[str, int]]:
-    return [
-        ("Ids", len(registry)),
-        ("Live: emitted by the newest release", _count(gb.history.live for gb in registry)),
-        ("Retired: registered, no longer emitted", _count(gb.lifecycle == "retired" for gb in registry)),
-        ("Dropped: gone from the registry", _count(gb.lifecycle == "dropped" for gb in registry)),
-        ("Local: captured here, no id upstream", _count(gb.local for gb in registry)),
-        ("With a hand-written note", _count(bool(gb.note) for gb in registry)),
-        ("With a program that causes it", _count(gb.repro is not None for gb in registry)),
-        ("With evidence that no program can cause it", _count(gb.unreached is not None for gb in registry)),
-    ]
-
-
-def _gaps(registered: list[GraphBreak]) -> list[tuple[str, int]]:
-    return [
-        ("With any gap", _count(bool(gb.newest.gaps) for gb in registered)),
-        ("No context", _count("context" in gb.newest.gaps for gb in registered)),
-        ("No explanation", _count("explanation" in gb.newest.gaps for gb in registered)),
-        ("No hints", _count("hints" in gb.newest.gaps for gb in registered)),
-    ]
-
-
-def _used_categories(registry: Registry) -> list[Category]:
-    return [c for c in (*registry.categories, UNCATEGORISED) if any(gb.category == c.key for gb in registry)]
-
-
-def _category_row(category: Category, registry: Registry) -> dict[str, Any]:
-    breaks = registry.in_category(category.key)
-    return {
-        "category": category,
-        "breaks": breaks,
-        "total": len(breaks),
-        "live": _count(gb.history.live for gb in breaks),
-        "notes": _count(bool(gb.note) for gb in breaks),
-        "gaps": _count(gb.registered and bool(gb.newest.gaps) for gb in breaks),
-    }
-
-
-def _release_row(registry: Registry, index: int) -> dict[str, Any]:
-    torch = registry.releases[index]
-    return {
-        "torch": torch,
-        "registered": _count(gb.history.releases[index].registered for gb in registry),
-        "live": _count(gb.history.releases[index].live for gb in registry),
-        "new": _count(gb.history.first_release == torch for gb in registry),
-        "reworded": _count(torch in gb.history.reworded_in for gb in registry),
-        "meaning_changed": _count(torch in gb.history.meaning_changed_in for gb in registry),
-        "retired": _count(gb.history.retired_in == torch for gb in registry),
-    }
-
-
-def _count(facts: Iterable[bool]) -> int:
-    return sum(facts)

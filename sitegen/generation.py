@@ -15,9 +15,10 @@ from registry.pages import PagesOnDisk, check_altered, page_file, read_pages
 from registry.snapshot import Snapshot, plan_snapshot, superseded_by
 from registry.sources import Pulled
 from registry.upstream import dump_registry
+from sitegen.generated_folders import sort_out
 from sitegen.render import render_site
 from sitegen.stamp import inputs_digest, is_current, write_stamp
-from sitegen.write import Change, plan_changes, write_changes
+from sitegen.write import Change, plan_changes, plan_removals, write_changes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,10 +86,15 @@ class Generation:
         kept = self._snapshot_changes()
         left = {f"gb/{page_file(gb_id)}" for gb_id in pages.refused}
         written = {name: text for name, text in texts.items() if name not in left}
+        misspelt, stale = sort_out(self.docs, texts)
         return Plan(
             registry=registry,
             texts=written,
-            changes=(*kept, *plan_changes(self.docs, written, _seen(pages))),
+            changes=(
+                *kept,
+                *plan_changes(self.docs, written, {**_seen(pages), **misspelt}),
+                *plan_removals(self.docs, stale),
+            ),
             snapshot=kept,
             problems=tuple(sorted(problems)),
             warnings=tuple(warn_uncategorised(registry)),

@@ -45,6 +45,11 @@ class Page:
         return _is_markdown(self.path)
 
     @property
+    def variables(self) -> Mapping[str, Any]:
+        """What Liquid knows of it, as `page` in the page itself and in the list `site.pages`."""
+        return {**self.settings, "name": self.path.rpartition("/")[2], "path": self.path, "url": self.url}
+
+    @property
     def output(self) -> str:
         """The file under _site/ that holds the page."""
         path = self.url.lstrip("/")
@@ -73,7 +78,7 @@ def read_source(docs: Path) -> JekyllSource:
     pages = _parse_pages(docs, with_front_matter, problems)
     layouts = _parse_pages(docs, _read_folder(docs, "_layouts"), problems)
     source = JekyllSource(
-        site=site,
+        site={**site, "pages": [page.variables for page in pages]},
         pages=pages,
         layouts={PurePosixPath(layout.path).stem: layout for layout in layouts},
         includes=_read_includes(docs, problems),

@@ -48,9 +48,9 @@ class _Kramdown(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 (python-markdown's name)
         md.ESCAPED_CHARS.extend(_ESCAPABLE)
+        md.preprocessors.register(_NoMarkdown(md), "no_markdown", 40)
         md.preprocessors.register(_FencedCode(md), "fenced_code", 35)
         md.preprocessors.register(_ExpandTabs(md), "normalize_whitespace", 30)
-        md.preprocessors.register(_WholeHtmlBlocks(md), "whole_html_blocks", 25)
         md.parser.blockprocessors.register(_ListAfterParagraph(md.parser), "list_after_paragraph", 15)
         md.inlinePatterns.register(SimpleTagInlineProcessor(r"(~~)(?![\s~])(.*?[^\s~])~~", "del"), "del", 45)
         md.inlinePatterns.register(SubstituteTagInlineProcessor(r"\\\n", "br"), "backslash_break", 175)
@@ -87,24 +87,16 @@ class _FencedCode(Preprocessor):
         return f"\n{indent}{self.md.htmlStash.store(highlight(code, _lexer(block['language']), _FORMATTER))}\n"
 
 
-class _WholeHtmlBlocks(Preprocessor):
-    """Set aside runs of HTML blocks that one look shows to be whole; python-markdown finds others bit by bit.
+class _NoMarkdown(Preprocessor):
+    """Set aside what kramdown is told to leave alone: generated HTML, which is most of a page."""
 
-    Generated pages are mostly such blocks, full of character references: a build takes a third of the time.
-    """
-
-    BLOCKS = re.compile(
-        r"(?:\A|(?<=\n\n))"
-        r"(?:<(?P<tag>h[1-6]|p|ul|ol|table|details|pre)\b(?![^>]*markdown=)[^>]*>"
-        r"(?:(?!\n\n|</?(?P=tag)\b).)*</(?P=tag)>(?:\n\n+|\n*\Z))+",
-        re.DOTALL,
-    )
+    BLOCK = re.compile(r"^\{::nomarkdown\}\n(?P<html>.*?)^\{:/nomarkdown\}$", re.MULTILINE | re.DOTALL)
 
     def run(self, lines: list[str]) -> list[str]:
-        return self.BLOCKS.sub(self._set_aside, "\n".join(lines)).split("\n")
+        return self.BLOCK.sub(self._set_aside, "\n".join(lines)).split("\n")
 
-    def _set_aside(self, blocks: re.Match[str]) -> str:
-        return f"{self.md.htmlStash.store(blocks[0].rstrip())}\n\n"
+    def _set_aside(self, block: re.Match[str]) -> str:
+        return f"\n{self.md.htmlStash.store(block['html'].rstrip())}\n"
 
 
 @lru_cache

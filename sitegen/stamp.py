@@ -17,13 +17,14 @@ from pathlib import Path
 
 import registry
 import sitegen
+from sitegen.generated_folders import files_in
 
 STAMP = Path(".cache") / "generate-site.json"
 
 
 def inputs_digest(root: Path, pulled: Iterable[object]) -> str:
     """Digest what was pulled, the data and templates beside it, our own code, and the library that renders."""
-    total = hashlib.sha256(repr((version("jinja2"), *pulled)).encode())
+    total = hashlib.sha256(repr((version("jinja2"), version("vl-convert-python"), *pulled)).encode())
     for name, path in sorted(_input_files(root)):
         total.update(b"\0" + os.fsencode(name) + b"\0")
         total.update(path.read_bytes())
@@ -50,7 +51,7 @@ def is_current(root: Path, docs: Path, inputs: str) -> bool:
     try:
         stamp = json.loads((root / STAMP).read_bytes())
         outputs: Mapping[str, str] = stamp["outputs"]
-        names = {*outputs, *(f"gb/{path.name}" for path in (docs / "gb").glob("*.md"))}
+        names = {*outputs, *(f"gb/{path.name}" for path in (docs / "gb").glob("*.md")), *files_in(docs)}
         on_disk = {name: _digest((docs / name).read_bytes()) for name in names}
     except (OSError, ValueError, KeyError, TypeError):
         return False

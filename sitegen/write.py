@@ -19,10 +19,11 @@ _LEFTOVER_AFTER = 600.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One file that has to be written."""
+    """One file that has to be written, or to go."""
 
     path: Path
-    new: bytes
+    new: bytes | None
+    """None if the file is to be deleted."""
     old: bytes | None
     """What is there now, as far as we know; None if nothing is."""
     on_disk: Path | None = None
@@ -32,7 +33,7 @@ class Change:
 
     def still_fits(self) -> bool:
         """Whether nobody has saved the file, under any spelling, since it was read; another run of ours may have."""
-        as_read = _read(self.on_disk or self.path) == self.old or _read(self.path) == self.new
+        as_read = _read(self.on_disk or self.path) == self.old or _read(self.path) == self.new  # None is no file
         return as_read and all(_read(path) in (content, None) for path, content in self.remove.items())
 
 
@@ -62,7 +63,15 @@ def plan_changes(
     return tuple(changes)
 
 
+def plan_removals(folder: Path, names: Iterable[str]) -> tuple[Change, ...]:
+    """Files under `folder` that have to go, in order."""
+    return tuple(Change(path=folder / name, new=None, old=_read(folder / name)) for name in names)
+
+
 def _read(path: Path) -> bytes | None:
+    """What a file holds; of a link to nothing, or to a folder, where it leads."""
+    if path.is_symlink() and not path.is_file():
+        return os.fsencode(path.readlink())
     return path.read_bytes() if path.exists() else None
 
 
@@ -109,16 +118,21 @@ def _temporary(path: Path) -> Path:
 
 def _stage(staged: tuple[Path, Change]) -> None:
     temporary, change = staged
+    # A file that is to go gets one too: a folder that can't be written has to be met now, not half-way.
     with temporary.open("wb") as file:
-        file.write(change.new)
+        file.write(change.new or b"")
         file.flush()
         os.fsync(file.fileno())
     current = change.on_disk or change.path
-    if change.old is not None:
+    if change.old is not None and change.new is not None:
         temporary.chmod(current.stat().st_mode & 0o777)
 
 
 def _put_in_place(temporary: Path, change: Change) -> None:
+    if change.new is None:
+        change.path.unlink(missing_ok=True)
+        temporary.unlink()
+        return
     # Renaming the old spelling first keeps exactly one file at every moment, on disks that ignore case too: there,
     # removing gb0007.md after writing GB0007.md would remove the page.
     if change.on_disk is not None:
@@ -152,7 +166,8 @@ def diff_changes(changes: Iterable[Change], root: Path) -> Iterator[str]:
     for change in changes:
         name = change.path.relative_to(root).as_posix()
         before = (change.on_disk or change.path).relative_to(root).as_posix() if change.old is not None else "/dev/null"
-        yield from difflib.unified_diff(_lines(change.old or b""), _lines(change.new), before, name)
+        after = name if change.new is not None else "/dev/null"
+        yield from difflib.unified_diff(_lines(change.old or b""), _lines(change.new or b""), before, after)
 
 
 def _lines(content: bytes) -> list[str]:

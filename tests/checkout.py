@@ -93,10 +93,15 @@ def write_pages(checkout: Path) -> Path:
     return checkout
 
 
+_GENERATED = shutil.ignore_patterns(
+    *("gb", "data", "categories", "index.md", "dashboard.md", "categories.md", "releases.md", "feed.xml", "llms.txt")
+)
+
+
 def make_bare_checkout(root: Path, wordings: Registered) -> Path:
     """A checkout that has no pages yet."""
     shutil.copytree(ROOT / "templates", root / "templates")
-    shutil.copytree(ROOT / "docs", root / "docs", ignore=shutil.ignore_patterns("gb", "index.md", "dashboard.md"))
+    shutil.copytree(ROOT / "docs", root / "docs", ignore=_GENERATED)
     write_files(root / "registry" / "snapshot", _snapshot(wordings))
     shown = without(wordings, "GB0012")
     write_files(

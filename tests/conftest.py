@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).resolve().parent.parent
 # Machines are shared: a slow moment is no failure.
@@ -40,6 +44,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if skipped:
         terminalreporter.section(f"{len(skipped)} tests need a GPU and were skipped")
         terminalreporter.write("\n".join(skipped) + "\n")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """One Chromium for all tests: Playwright's simple interface allows one at a time."""
+    from tests.tools import chromium
+
+    with chromium() as browser:
+        yield browser
 
 
 @pytest.fixture

@@ -74,11 +74,17 @@ def forbid_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_first_run_writes_every_page_and_ends_with_a_summary(tmp_path: Path) -> None:
     checkout = make_bare_checkout(tmp_path / "checkout", WORDINGS)
+    before = files(checkout / "docs")
     done = run_generate(checkout, "--source", "snapshot")
     assert (done.code, done.stderr) == (0, "")
-    assert summary(done.stdout) == {"ids": 12, "new": 0, "reworded": 0, "retired": 0, "notes": 0, "files": 14}
-    written = {f"gb/{gb_id}.md" for gb_id in WORDINGS} | {"index.md", "dashboard.md"}
-    assert written <= files(checkout / "docs").keys()
+    after = files(checkout / "docs")
+    changed = {name for name in {*before, *after} if before.get(name) != after.get(name)}
+    counts = {"ids": 12, "new": 0, "reworded": 0, "retired": 0, "notes": 0, "files": len(changed)}
+    assert summary(done.stdout) == counts
+    assert changed >= {f"gb/{gb_id}.md" for gb_id in WORDINGS} | {"index.md", "dashboard.md", "feed.xml", "llms.txt"}
+    assert {path for path in after if path.startswith("api/v1/gb/")} == {
+        f"api/v1/gb/{gb_id}.{suffix}" for gb_id in WORDINGS for suffix in ("json", "md.txt")
+    }
 
 
 def test_the_checkout_is_found_from_a_folder_inside_it(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -144,6 +150,14 @@ def append(name: str, text: bytes) -> Callable[[Path], None]:
     return change
 
 
+def add(name: str, text: bytes) -> Callable[[Path], None]:
+    def change(checkout: Path) -> None:
+        (checkout / name).parent.mkdir(parents=True, exist_ok=True)
+        (checkout / name).write_bytes(text)
+
+    return change
+
+
 def remove(name: str) -> Callable[[Path], None]:
     return lambda checkout: (checkout / name).unlink()
 
@@ -159,6 +173,10 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "a release": remove("registry/releases/2.14.0.json"),
     "a page that is gone": remove("docs/gb/GB0003.md"),
     "the home page": append("docs/index.md", b"more\n"),
+    "a file of the API": append("docs/api/v1/gb/GB0003.json", b" "),
+    "a file of the API that is gone": remove("docs/api/v1/gb/GB0003.md.txt"),
+    "a file that nothing writes any more": append("docs/api/v1/gb/GB0003.py.txt", b"print()\n"),
+    "a page of a kind that is gone": add("docs/categories/gone.md", b"---\n---\n"),
     "a note": lambda checkout: write_note(page_of(checkout, "GB0003"), b"note"),  # counted on the dashboard
 }
 
@@ -182,11 +200,11 @@ def test_a_new_version_of_the_code_renders_everything_again(checkout: Path, tmp_
     command = sys.executable, "-B", str(installed / "generate_site.py")
     assert run_generate(checkout, "--source", "snapshot", python=command).code == 0
     assert "nothing rendered" in run_generate(checkout, "--source", "snapshot", python=command).stdout
-    render = installed / "sitegen" / "render.py"
-    render.write_bytes(render.read_bytes().replace(b"Registered since torch", b"Known since torch"))
+    words = installed / "sitegen" / "words.py"
+    words.write_bytes(words.read_bytes().replace(b'f"torch {first}', b'f"since {first}'))
     done = run_generate(checkout, "--source", "snapshot", python=command)
     assert summary(done.stdout)["files"] == 11
-    assert b"Known since torch" in page_of(checkout, "GB0003").read_bytes()
+    assert b"since 2.14.0" in page_of(checkout, "GB0003").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["docs/gb/GB0003.md", "registry/taxonomy.yml", "templates/index.md.j2"])
@@ -207,6 +225,56 @@ def test_what_changes_while_a_run_is_at_work_is_not_hidden_by_its_stamp(
         generate_here(checkout, "--source", "snapshot")
     done = generate_here(checkout, "--source", "snapshot")
     assert "nothing rendered" not in done.stdout
+
+
+# Folders in which everything is generated
+
+REPRO = b'"""A lead."""\n\n\ndef broken(x):\n    return x\n\n\ndef fixed(x):\n    """Always."""\n    return x\n'
+
+
+def test_when_a_program_goes_its_script_goes(checkout: Path) -> None:
+    add("registry/repros/GB0003.py", REPRO)(checkout)
+    assert generate_here(checkout, "--source", "snapshot").code == 0
+    script = checkout / "docs" / "api" / "v1" / "gb" / "GB0003.py.txt"
+    assert script.read_bytes().startswith(REPRO)
+    remove("registry/repros/GB0003.py")(checkout)
+    with unchanged(checkout):
+        check, diff = generate_here(checkout, "--check"), generate_here(checkout, "--diff", "--source", "snapshot")
+    assert "stale: docs/api/v1/gb/GB0003.py.txt\n" in check.stdout
+    assert "--- docs/api/v1/gb/GB0003.py.txt\n+++ /dev/null\n" in diff.stdout
+    assert "\n-def broken(x):\n" in diff.stdout
+    assert generate_here(checkout, "--source", "snapshot").code == 0
+    assert not script.exists()
+    assert generate_here(checkout, "--check").code == 0
+    assert "nothing rendered" in generate_here(checkout, "--source", "snapshot").stdout
+
+
+def test_other_peoples_files_stay(checkout: Path) -> None:
+    kept = [
+        *("docs/api/v1/gb/.gitkeep", "docs/categories/.hidden/x.md", "docs/assets/data/.DS_Store"),
+        *("docs/gb/notes.txt", "docs/api/v1/mine.json", "docs/assets/js/mine.js"),
+    ]
+    for name in kept:
+        add(name, b"mine")(checkout)
+    assert "nothing rendered" in generate_here(checkout, "--source", "snapshot").stdout
+    add("docs/categories/stale.md", b"")(checkout)
+    assert generate_here(checkout, "--source", "snapshot").code == 0
+    assert not (checkout / "docs" / "categories" / "stale.md").exists()
+    assert [name for name in kept if (checkout / name).read_bytes() != b"mine"] == []
+
+
+def test_another_spelling_of_a_generated_file_becomes_the_right_one(checkout: Path) -> None:
+    folder = checkout / "docs" / "api" / "v1" / "gb"
+    right = (folder / "GB0003.json").read_bytes()
+    (folder / "GB0003.json").rename(folder / "gb0003.json")
+    (folder / "gb0004.json").write_bytes(b"beside the right one")
+    assert "stale: docs/api/v1/gb/GB0003.json\n" in generate_here(checkout, "--check").stdout
+    assert generate_here(checkout, "--source", "snapshot").code == 0
+    names = {path.name for path in folder.iterdir()}
+    assert {"GB0003.json", "GB0004.json"} <= names
+    assert names.isdisjoint({"gb0003.json", "gb0004.json"})
+    assert (folder / "GB0003.json").read_bytes() == right
+    assert generate_here(checkout, "--check").code == 0
 
 
 # --check
@@ -266,8 +334,10 @@ def test_a_diff_shows_the_hunk_and_writes_nothing(checkout: Path) -> None:
         done = generate_here(checkout, "--diff", upstream=server.url)
     assert (done.code, done.stderr) == (0, "")
     hunk = done.stdout[done.stdout.index("+++ docs/gb/GB0004.md") :]
-    assert '-<p class="verbatim">Dynamo does not know what to do with &#42;4&#42;.</p>\n' in hunk
-    assert '+<p class="verbatim">Dynamo does not know what to do with &#42;4&#42;. reworded</p>\n' in hunk
+    assert '-<p class="verbatim registered">Dynamo does not know what to do with &#42;4&#42;.</p></div>\n' in hunk
+    assert (
+        '+<p class="verbatim registered">Dynamo does not know what to do with &#42;4&#42;. reworded</p></div>\n' in hunk
+    )
     assert "+++ docs/gb/GB0005.md" not in done.stdout
     assert summary(done.stdout)["reworded"] == 1
     assert " files would be written; " in done.stdout
@@ -373,12 +443,17 @@ def test_a_wording_that_only_main_ever_had_stays_on_the_page(checkout: Path) -> 
 def test_an_id_that_upstream_drops_keeps_its_page_and_note_and_is_marked(checkout: Path, gb_id: str) -> None:
     """GB0012 is in no release: only the snapshot knew it."""
     write_note(page_of(checkout, gb_id), b"what I know of it")
+    before = files(checkout / "docs") | files(checkout / "registry")
     with upstream_sending(registry_json(without(WORDINGS, gb_id))) as server:
         done = generate_here(checkout, upstream=server.url)
     assert (done.code, done.stderr) == (0, "")
-    assert summary(done.stdout) == {"ids": 12, "new": 0, "reworded": 0, "retired": 1, "notes": 1, "files": 5}
+    after = files(checkout / "docs") | files(checkout / "registry")
+    changed = [name for name in after if before.get(name) != after[name]]
+    counts = {"ids": 12, "new": 0, "reworded": 0, "retired": 1, "notes": 1, "files": len(changed)}
+    assert summary(done.stdout) == counts
+    assert {f"gb/{gb_id}.md", f"api/v1/gb/{gb_id}.json", f"api/v1/gb/{gb_id}.md.txt"} <= {*changed}
     page = page_of(checkout, gb_id).read_bytes()
-    assert b"Dropped: upstream's registry no longer has this id." in page
+    assert b"Gone from the registry" in page
     assert in_block(b"what I know of it") in page
     assert f">{gb_id}</a>".encode() in (checkout / "docs" / "index.md").read_bytes()
     assert generate_here(checkout, "--check").code == 0
@@ -391,7 +466,7 @@ def test_an_id_that_came_and_went_between_two_releases_keeps_its_page_for_ever(c
             assert generate_here(checkout, upstream=server.url).code == 0
     page = page_of(checkout, "GB0099").read_bytes()
     assert b"Here today, gone tomorrow" in page
-    assert b"Dropped: upstream's registry no longer has this id." in page
+    assert b"Gone from the registry" in page
     assert generate_here(checkout, "--check").code == 0
 
 
@@ -423,7 +498,7 @@ def test_a_shrink_is_taken_when_somebody_accepts_it(checkout: Path) -> None:
         done = generate_here(checkout, "--accept-shrink", upstream=server.url)
     assert done.code == 0
     assert summary(done.stdout)["retired"] == 2
-    assert b"Dropped:" in page_of(checkout, "GB0001").read_bytes()
+    assert b"Gone from the registry" in page_of(checkout, "GB0001").read_bytes()
     assert generate_here(checkout, "--check").code == 0
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from registry.repros import parse_repro
+from registry.standalone import standalone
 from repro_runner.cli import main
-from repro_runner.cli.script import standalone
 
 
 @pytest.mark.parametrize("spelled", ["GB0124", "gb0124", "124", "0124"])

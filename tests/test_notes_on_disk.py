@@ -81,7 +81,7 @@ def pages(checkout: Path) -> dict[str, bytes]:
 
 def is_reworded(page: bytes) -> bool:
     """Whether the current explanation is the new one; earlier ones stand in other elements."""
-    return re.search(rb'<p class="verbatim">[^\n]* reworded</p>', page) is not None
+    return re.search(rb'<p class="verbatim registered">[^\n]* reworded</p>', page) is not None
 
 
 def line_of(content: bytes, text: bytes) -> int:
@@ -254,7 +254,7 @@ def assert_left_alone(
     assert all(map(is_reworded, others))
 
 
-HINTS = b"## Hints"
+HINTS = b'<h3 id="hints">Hints</h3>'
 
 Damage = Callable[[bytes], tuple[bytes, bytes]]
 """A page -> the damaged page, and the text whose line is to be reported."""

@@ -14,6 +14,8 @@ from tests.conftest import ROOT
 SKIPS = """
 import pytest
 
+pytestmark = pytest.mark.slow
+
 @pytest.fixture
 def missing():
     pytest.skip("in a fixture")

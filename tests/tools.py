@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
+from tests.conftest import ROOT
+
 
 def require_tool(name: str) -> str:
     """Return the path of a program; without it the test is skipped by name, and in CI it fails."""
@@ -24,7 +26,7 @@ def require_tool(name: str) -> str:
     pytest.skip(message)
 
 
-def build_with_jekyll(docs: Path, destination: Path) -> None:
+def build_with_jekyll(docs: Path, destination: Path, baseurl: str = "") -> None:
     """Build `docs` as the published site is built; fail the test with Jekyll's own words."""
     jekyll = require_tool("jekyll")
     command = [
@@ -36,6 +38,7 @@ def build_with_jekyll(docs: Path, destination: Path) -> None:
         str(docs),
         "--destination",
         str(destination),
+        *(["--baseurl", baseurl] if baseurl else []),
     ]
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "JEKYLL_ENV": "production"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
@@ -56,3 +59,12 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def run_node(script: str, *arguments: str, stdin: str = "") -> str:
+    """Run an ES module in Node and return what it prints."""
+    command = [require_tool("node"), "--input-type=module", "-e", script, "--", *arguments]
+    done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
+    if done.returncode:
+        pytest.fail(done.stderr, pytrace=False)
+    return done.stdout

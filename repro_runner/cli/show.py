@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from registry.errors import InvalidInput
 from registry.merge import merge_registry
 from registry.model import Evidence, GraphBreak
+from registry.standalone import standalone
 from repro_runner.cli.knowledge import read_package
-from repro_runner.cli.script import standalone
 
 
 def main(argv: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ from registry.evidence import read_captured, read_evidence
 from registry.findings import read_findings
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Finding, Unreached
+from registry.needed import Statements
 from registry.releases import read_releases
 from registry.repros import kind_of_fix, parse_repro, read_repros
 from registry.snapshot import read_snapshot
@@ -110,7 +111,8 @@ def test_a_repro_is_short_and_says_when_to_choose_a_fix(source: str, problem: st
     ],
 )
 def test_a_fix_is_of_one_kind(source: str, kind: str) -> None:
-    assert kind_of_fix(ast.parse(source), "fixed") == kind
+    module = ast.parse(source)
+    assert kind_of_fix(module, Statements(module), "fixed") == kind
 
 
 def test_unreadable_repros_are_listed_all_at_once(tmp_path: Path) -> None:

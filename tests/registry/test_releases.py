@@ -106,4 +106,4 @@ def test_the_committed_2_13_is_what_the_installed_torch_gives() -> None:
     }
     wordings = parse_registry((site_packages / REGISTRY_PATH).read_bytes(), "torch").wordings
     committed = next(one for one in read_releases(ROOT / "registry" / "releases") if one.torch == "2.13.0")
-    assert make_release("2.13.0", committed.wheel, wordings, sources) == committed
+    assert make_release("2.13.0", committed.wheel, wordings, sources, committed.built) == committed

@@ -10,6 +10,8 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 FIXTURES = Path(__file__).parent / "fixtures"
 NOTES = sorted((FIXTURES / "notes").glob("*.md"))
+MENU = ("paste", "categories", "releases", "about", "api")
+"""Pages that menu and footer link to, besides those with a fixture of their own."""
 THEME = ("_config.yml", "_layouts", "_includes", "assets", "404.html", ".graph-break-site")
 
 HOSTILE = {
@@ -43,6 +45,8 @@ def write_fixture_site(docs: Path) -> None:
     (docs / "index.md").write_text(_template("index.md").substitute(items=items), encoding="utf-8")
     shutil.copy(FIXTURES / "dashboard.md", docs)
     shutil.copy(FIXTURES / "liquid.html", docs)
+    for name in MENU:
+        (docs / f"{name}.md").write_text(_template("menu.md").substitute(name=name), encoding="utf-8")
 
 
 def write_theme(docs: Path) -> None:

@@ -91,6 +91,15 @@ def test_liquid_in_a_page_is_rendered(docs: Path) -> None:
     assert render(docs, "a.md", text, "a.html") == "<p>Hello <em>World</em> of A title at /a.html, a.md</p>"
 
 
+def test_a_page_can_list_the_pages_of_the_site(docs: Path) -> None:
+    write(docs, "b.html", "---\ntitle: B\n---\n")
+    write(docs, "sub/c.md", "---\npermalink: /c.html\n---\n")
+    write(docs, "d.txt", "no page")
+    each = "{{ one.url }} {{ one.name }} {{ one.path }} {{ one.title }};"
+    text = f"---\n---\n{{% assign pages = site.pages | sort: 'url' %}}{{% for one in pages %}}{each}{{% endfor %}}"
+    assert render(docs, "a.txt", text, "a.txt") == "/a.txt a.txt a.txt ;/b.html b.html b.html B;/c.html c.md sub/c.md ;"
+
+
 @pytest.mark.parametrize("liquid", ["{{ page.name }}", "{% raw %}", "{% nonsense", "{{ x | nonsense }}"])
 def test_liquid_stays_text_where_the_page_says_so(docs: Path, liquid: str) -> None:
     text = f"---\nname: World\nrender_with_liquid: false\n---\nHello {liquid}"
@@ -154,6 +163,8 @@ def test_links_are_relative_to_the_page(page: str, target: str, link: str) -> No
 def test_every_link_inside_the_site_leads_to_a_file(tmp_path: Path) -> None:
     """So that the pages can be opened straight from disk."""
     write_fixture_site(tmp_path / "docs")
+    for name in ("feed.xml", "opensearch.xml"):
+        write(tmp_path / "docs", name, "what the head of every page leads to")
     site = render_preview(tmp_path / "docs")
     followed = 0
     for path in site:

@@ -6,8 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from sitegen.write import Change, plan_changes, write_changes
-from tests.checkout import ROOT, generate_here, make_checkout, make_wordings, registry_json, reworded
+from registry.errors import WriteFailed
+from sitegen.write import Change, diff_changes, plan_changes, plan_removals, write_changes
+from tests.checkout import (
+    ROOT,
+    case_blind_disk,
+    generate_here,
+    make_checkout,
+    make_wordings,
+    mounted_read_only,
+    registry_json,
+    reworded,
+)
 
 
 def planned(folder: Path, **texts: str) -> tuple[Change, ...]:
@@ -45,6 +55,62 @@ def test_the_mode_of_a_file_is_kept(tmp_path: Path) -> None:
     (tmp_path / "a").chmod(0o640)
     write_changes(planned(tmp_path, a="new"))
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o640
+
+
+def test_a_file_that_has_to_go_goes_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("1\n")
+    (tmp_path / "kept").write_text("2")
+    changes = plan_removals(tmp_path, ["old"])
+    assert list(diff_changes(changes, tmp_path)) == ["--- old\n", "+++ /dev/null\n", "@@ -1 +0,0 @@\n", "-1\n"]
+    assert write_changes(changes) == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["kept"]
+
+
+def test_a_file_that_somebody_saved_since_is_not_deleted(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("ours")
+    changes = plan_removals(tmp_path, ["old"])
+    (tmp_path / "old").write_text("theirs")
+    assert write_changes(changes) == changes
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"old": "theirs"}
+
+
+def test_a_file_that_another_run_deleted_is_no_problem(tmp_path: Path) -> None:
+    (tmp_path / "old").write_text("ours")
+    changes = plan_removals(tmp_path, ["old"])
+    (tmp_path / "old").unlink()
+    assert write_changes(changes) == ()
+
+
+def test_nothing_is_deleted_or_written_when_a_folder_refuses(tmp_path: Path) -> None:
+    (tmp_path / "generated").mkdir()
+    (tmp_path / "generated" / "old").write_text("1")
+    (tmp_path / "page").write_text("1")
+    changes = (*planned(tmp_path, page="2"), *plan_removals(tmp_path, ["generated/old"]))
+    with mounted_read_only(tmp_path / "generated"), pytest.raises(WriteFailed):
+        write_changes(changes)
+    assert {path.name: path.read_text() for path in tmp_path.rglob("*") if path.is_file()} == {"old": "1", "page": "1"}
+
+
+def test_a_link_is_deleted_and_what_it_leads_to_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "folder").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "nowhere").symlink_to(tmp_path / "not there")
+    assert write_changes(plan_removals(tmp_path, ["folder", "nowhere"])) == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["elsewhere"]
+
+
+@pytest.mark.slow
+def test_on_a_disk_that_ignores_case_a_generated_file_is_renamed_not_lost(tmp_path: Path) -> None:
+    with case_blind_disk(tmp_path) as disk:
+        checkout = make_checkout(disk / "checkout")
+        folder = checkout / "docs" / "api" / "v1" / "gb"
+        right = (folder / "GB0003.json").read_bytes()
+        (folder / "GB0003.json").rename(folder / "x")
+        (folder / "x").rename(folder / "gb0003.json")
+        assert generate_here(checkout, "--source", "snapshot").code == 0
+        assert "GB0003.json" in {path.name for path in folder.iterdir()}
+        assert (folder / "GB0003.json").read_bytes() == right
+        assert generate_here(checkout, "--check").code == 0
 
 
 @pytest.mark.slow

@@ -1,0 +1,211 @@
+// The breaks in a text: find them (in a worker), and show them. Used by the paste page and by the search box.
+
+const root = new URL("../../", import.meta.url);
+const waiting = new Map(); // number of the request -> its text, and what to do with the answer
+let worker;
+let requests = 0;
+
+/** Read a text; the registry's wordings are fetched on the first call. Rejects when they can't be. */
+export function findBreaks(text) {
+  if (worker === undefined) worker = startWorker();
+  if (worker === null) return readHere(text);
+  return new Promise((resolve, reject) => {
+    const request = ++requests;
+    waiting.set(request, { text, resolve, reject });
+    worker.postMessage({ request, text });
+  });
+}
+
+function startWorker() {
+  try {
+    const started = new Worker(new URL("paste-worker.js", import.meta.url), { type: "module" });
+    started.addEventListener("message", ({ data }) => settle(data));
+    started.addEventListener("error", doWithout);
+    return started;
+  } catch {
+    return null; // no workers, or none that are modules
+  }
+}
+
+function settle({ request, report, error }) {
+  const { resolve, reject } = waiting.get(request);
+  waiting.delete(request);
+  if (error) reject(new Error(error));
+  else resolve(report);
+}
+
+/** The worker can't start: what was asked of it is read here, and so is all that follows. */
+function doWithout() {
+  worker = null;
+  for (const { text, resolve, reject } of waiting.values()) readHere(text).then(resolve, reject);
+  waiting.clear();
+}
+
+async function readHere(text) {
+  const { readLog } = await import("./log-reader.js");
+  return readLog(text);
+}
+
+// --- shown ----------------------------------------------------------------------------------------------------------
+
+const PLACES = 5;
+const AT_ONCE = 50;
+const SHOWN_TEXT = 20_000;
+const HOW = { link: "its link", type: "its title", wording: "its wording", none: "nothing we know" };
+
+/** One sentence on what was found, for a status line. */
+export function describeFindings(report) {
+  const { breaks, unknown, messages, lines } = report;
+  const read = `${counted(lines, "line")} read`;
+  if (!messages) return `No graph break found; ${read}.`;
+  const parts = [];
+  if (breaks.length) parts.push(counted(breaks.length, "graph break"));
+  if (unknown.length) parts.push(`${counted(unknown.length, "message")} that nobody knows`);
+  return `${parts.join(" and ")} found, in ${counted(messages, "message")}; ${read}.`;
+}
+
+/** Put the findings into `container`, in place of what is there. */
+export function renderFindings(container, report) {
+  const parts = [];
+  if (report.breaks.length) {
+    parts.push(element("h2", {}, "Breaks in this text"), pagedList("found", report.breaks, breakItem));
+  }
+  if (report.unknown.length) {
+    parts.push(
+      element("h2", {}, "Messages that nobody knows"),
+      element("p", {}, "Dynamo wrote these, but no wording of any release fits: they may be newer than the registry."),
+      pagedList("found", report.unknown, unknownItem),
+    );
+  }
+  container.replaceChildren(...(parts.length ? parts : advice()));
+}
+
+function breakItem({ steps, count, line, places }) {
+  const shown = steps.map((step, at) => stepPart(step, roleOf(at, steps.length)));
+  const advised = steps.length > 1 && "Mend the cause, and what it surfaced as goes with it.";
+  const note = advised && element("p", { className: "found-note" }, advised);
+  return element("li", {}, countPart(count, line), ...shown, note, placesPart(places), messagePart(steps));
+}
+
+function unknownItem({ text, count, line, places }) {
+  return element("li", {}, countPart(count, line), textPart(text), placesPart(places));
+}
+
+function roleOf(at, steps) {
+  if (steps === 1) return "";
+  return at === steps - 1 ? "surfaced as" : "cause";
+}
+
+function countPart(count, line) {
+  const times = count === 1 ? "once" : `${number(count)} times`;
+  const first = count === 1 ? "on" : "first on";
+  return element("p", { className: "found-count" }, element("strong", {}, times), ` ${first} line ${number(line)}`);
+}
+
+function stepPart({ candidates, hows, text }, role) {
+  const label = role && element("p", { className: "found-role" }, role);
+  if (!candidates.length) return element("div", { className: "found-step" }, label, textPart(text));
+  const named = candidates.map(candidatePart);
+  const facts = element("p", { className: "found-facts" }, recognised(candidates, hows));
+  return element("div", { className: "found-step" }, label, ...named, facts);
+}
+
+function candidatePart({ gbId, title, status, statusName, page }) {
+  const id = element("span", { className: "found-id" }, gbId);
+  if (!page) return element("h3", {}, id, " This site has no page for it: it may be newer than the registry.");
+  const name = element("span", { className: "verbatim" }, title);
+  const link = element("a", { href: new URL(page, root).href }, id, " ", name);
+  const badge = element("span", { className: `badge ${status}` }, statusName);
+  return element("h3", {}, link, " ", badge);
+}
+
+function recognised(candidates, hows) {
+  const ways = Object.entries(hows);
+  const name = ([how, count]) => (ways.length > 1 ? `${HOW[how]} (${number(count)})` : HOW[how]);
+  const said = ways.map(name).join(" and ");
+  if (candidates.length === 1) return `Recognised by ${said}.`;
+  return `One of these ${candidates.length}, likeliest first: ${said} fits them all.`;
+}
+
+function placesPart(places) {
+  if (!places.length) return null;
+  const list = element("ul", { className: "found-places" }, ...places.slice(0, PLACES).map(placeItem));
+  const rest = places.slice(PLACES);
+  if (!rest.length) return list;
+  const more = element("details", {}, element("summary", {}, `and ${number(rest.length)} more`));
+  more.addEventListener("toggle", () => more.append(pagedList("found-places", rest, placeItem)), { once: true });
+  return element("div", {}, list, more);
+}
+
+function placeItem({ place, count }) {
+  return element("li", {}, element("code", {}, place), count > 1 ? ` ${number(count)} times` : "");
+}
+
+function messagePart(steps) {
+  const text = steps.map((step) => step.text).join("\n\n");
+  return element("details", {}, element("summary", {}, "The first message"), textPart(text));
+}
+
+/** A text in full; of a very long one the start, and the rest when asked for. */
+function textPart(text) {
+  const pre = element("pre", { className: "found-text", tabIndex: 0 }, text.slice(0, SHOWN_TEXT));
+  if (text.length <= SHOWN_TEXT) return pre;
+  const more = button(`Show the other ${number(text.length - SHOWN_TEXT)} characters`, () => {
+    pre.textContent = text;
+    more.remove();
+  });
+  return element("div", {}, pre, more);
+}
+
+/** A list that grows when asked to: a log may hold thousands of different messages. */
+function pagedList(className, items, makeItem) {
+  const list = element("ol", { className });
+  let shown = 0;
+  const grow = () => {
+    const first = shown;
+    list.append(...items.slice(first, first + AT_ONCE).map(makeItem));
+    shown = list.children.length;
+    more.hidden = shown === items.length;
+    more.textContent = `Show ${number(Math.min(AT_ONCE, items.length - shown))} more of ${number(items.length)}`;
+    if (first) list.children[first].querySelector("a, summary, pre")?.focus();
+  };
+  const more = button("", grow);
+  grow();
+  return element("div", {}, list, more);
+}
+
+function advice() {
+  const log = "TORCH_LOGS=graph_breaks python train.py 2> breaks.log";
+  return [
+    element("h2", {}, "No graph break in this text"),
+    element(
+      "ul",
+      {},
+      element("li", {}, "Run once more with the log on, then paste what it writes: ", element("code", {}, log)),
+      element("li", {}, "Or compile with ", element("code", {}, "fullgraph=True"), ": the first break then raises."),
+      element("li", {}, "Paste the whole message: the line above “Explanation:” tells breaks apart."),
+      element("li", {}, "You have only a word or two? ", element("a", { href: root.href }, "Search the registry"), "."),
+    ),
+  ];
+}
+
+function button(text, action) {
+  const made = element("button", { type: "button", className: "found-more" }, text);
+  made.addEventListener("click", action);
+  return made;
+}
+
+function counted(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function number(count) {
+  return count.toLocaleString("en-GB");
+}
+
+/** Text stays text: nothing that was pasted is ever read as HTML. */
+function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children.filter((child) => child !== null && child !== "" && child !== false));
+  return made;
+}

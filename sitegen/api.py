@@ -1,0 +1,179 @@
+"""The API: all ids in one file, and everything about each in a file of its own. docs/api.md is its promise."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+from registry.model import CallSite, Category, DatedRevision, Evidence, GraphBreak, InRelease, Registry, Repro
+from registry.snippets import Program, Programs
+from registry.standalone import standalone
+from registry.taxonomy import UNCATEGORISED
+from sitegen.captured import evidence_to_show
+from sitegen.changes import changes_in
+from sitegen.facets import facets_of
+from sitegen.links import source_url
+from sitegen.machine_links import API, json_file, links_from, printed_link, script_file
+
+VERSION = 1
+
+
+def render_api(registry: Registry, programs: Programs) -> dict[str, str]:
+    """Return {path under docs/: text}."""
+    files = {f"{API}/registry.json": _dump(_registry(registry))}
+    for gb in registry:
+        files[json_file(gb)] = _dump(_graph_break(gb, programs.get(gb.gb_id)))
+        script = script_file(gb)
+        if gb.repro and script:
+            files[script] = standalone(gb.repro)
+    files["assets/data/ids.json"] = _dump({gb.gb_id: gb.gb_type for gb in registry})
+    return files
+
+
+def _dump(document: object) -> str:
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _registry(registry: Registry) -> dict[str, Any]:
+    return {
+        "$schema": "schema/registry.json",
+        "version": VERSION,
+        "origin": asdict(registry.origin),
+        "counts": _counts(registry),
+        "releases": [_release(registry, torch) for torch in registry.releases],
+        "kinds": [_kind(registry, category) for category in (*registry.categories, UNCATEGORISED)],
+        "environments": [asdict(environment) for environment in registry.environments],
+        "without_id": [_without_id(registry, site) for site in registry.unregistered],
+        "graph_breaks": [_summary(gb, API) for gb in registry],
+    }
+
+
+def _counts(registry: Registry) -> dict[str, Any]:
+    return {
+        "ids": len(registry),
+        "lifecycle": dict(sorted(Counter(gb.lifecycle for gb in registry).items())),
+        "status": dict(sorted(Counter(gb.status for gb in registry).items())),
+    }
+
+
+def _release(registry: Registry, torch: str) -> dict[str, Any]:
+    seen = [one for gb in registry for one in gb.history.releases if one.torch == torch]
+    return {
+        "torch": torch,
+        "built": registry.built.get(torch),
+        "registered": sum(one.registered for one in seen),
+        "live": sum(one.live for one in seen),
+    }
+
+
+def _kind(registry: Registry, category: Category) -> dict[str, Any]:
+    return {
+        "key": category.key,
+        "title": category.title,
+        "why": category.why,
+        "way_out": category.way_out,
+        "ids": [gb.gb_id for gb in registry.in_category(category.key)],
+    }
+
+
+def _without_id(registry: Registry, site: CallSite) -> dict[str, Any]:
+    return {"title": site.gb_type, **_call_site(site, registry.releases[-1])}
+
+
+def _summary(gb: GraphBreak, folder: str) -> dict[str, Any]:
+    """What the list and the file of one id have in common; links are seen from `folder`."""
+    facets = facets_of(gb)
+    return {
+        "id": gb.gb_id,
+        "title": gb.gb_type,
+        **links_from(folder, gb),
+        "kind": gb.category,
+        "status": gb.status,
+        "lifecycle": gb.lifecycle,
+        "lead": gb.repro.lead if gb.repro else None,
+        "first_release": gb.history.first_release,
+        "last_live_release": gb.history.last_live,
+        "retired_in": gb.history.retired_in,
+        "devices": list(facets.get("device", ())),
+        "fix_kinds": list(facets.get("fix", ())),
+        "has_note": bool(gb.note),
+        "gaps": list(gb.newest.gaps),
+    }
+
+
+def _graph_break(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
+    return {
+        "$schema": "../schema/graph-break.json",
+        "version": VERSION,
+        **_summary(gb, f"{API}/gb"),
+        "printed_link": printed_link(gb),
+        "registered": gb.registered,
+        "wordings": [_wording(dated) for dated in gb.revisions],
+        "history": [_in_release(gb, seen) for seen in gb.history.releases],
+        "repro": _repro(gb.repro, program) if gb.repro and program else None,
+        "message": _message(gb),
+        "evidence": [_evidence(gb, seen) for seen in gb.evidence],
+        "unreached": asdict(gb.unreached) if gb.unreached else None,
+        "findings": [{"kind": one.kind, "finding": one.finding, "evidence": one.evidence} for one in gb.findings],
+        "sightings": [asdict(sighting) for sighting in gb.sightings],
+        "note": {"text": gb.note.text, "written_for": gb.note.written_for} if gb.note else None,
+    }
+
+
+def _wording(dated: DatedRevision) -> dict[str, Any]:
+    return {
+        "title": dated.revision.gb_type,
+        "context": dated.revision.context,
+        "explanation": dated.revision.explanation,
+        "hints": ["".join(fragments) for fragments in dated.hints],
+        "releases": list(dated.releases),
+    }
+
+
+def _in_release(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:
+    return {
+        "torch": seen.torch,
+        "registered": seen.registered,
+        "live": seen.live,
+        "changes": list(changes_in(gb.history, seen.torch)),
+        "call_sites": [_call_site(site, seen.torch) for site in seen.call_sites],
+    }
+
+
+def _call_site(site: CallSite, torch: str) -> dict[str, Any]:
+    return {"file": site.file, "line": site.line, "function": site.function, "url": source_url(site, torch)}
+
+
+def _repro(repro: Repro, program: Program) -> dict[str, Any]:
+    return {
+        "source": repro.source,
+        "sha256": repro.sha256,
+        "reach": repro.reach,
+        "eager_raises": repro.eager_raises or None,
+        "no_fix": repro.no_fix or None,
+        "fixes": [{"name": fix.name, "kind": fix.kind, "when": fix.when} for fix in program.fixes],
+        "isolated": [{"name": one.name, "when": one.when} for one in program.isolated],
+    }
+
+
+def _message(gb: GraphBreak) -> dict[str, Any] | None:
+    seen = evidence_to_show(gb)
+    if seen is None:
+        return None
+    return {"text": seen.message, "torch": seen.environment.torch, "device": seen.environment.device}
+
+
+def _evidence(gb: GraphBreak, seen: Evidence) -> dict[str, Any]:
+    return {
+        "environment": asdict(seen.environment),
+        "current": seen in gb.fresh_evidence,
+        "verdicts": dict(sorted(seen.verdicts.items())),
+        "message": seen.message or None,
+        "ids": list(seen.ids),
+        "outcome": seen.kind or None,
+        "graphs": seen.graphs,
+        "line": seen.line,
+        "fixes": dict(sorted(seen.fixes.items())),
+    }

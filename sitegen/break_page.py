@@ -1,0 +1,292 @@
+"""One break's page: from what is known to what its template shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import jinja2
+
+from registry.model import CallSite, Category, DatedRevision, Evidence, GraphBreak, InRelease, Note, Registry
+from registry.notes import EMPTY_NOTE, END, START, seal
+from registry.releases import version_key
+from registry.snippets import Program, Programs, Snippet
+from registry.source_text import is_source_code
+from registry.taxonomy import UNCATEGORISED
+from sitegen.captured import evidence_to_show, wording_fields
+from sitegen.code import CHANGED, broken_marks, changed_marks, highlight
+from sitegen.difference import difference, similar
+from sitegen.facets import STATUSES
+from sitegen.links import page_permalink, source_label, source_url
+from sitegen.related import Relations
+from sitegen.release_table import LEGEND, release_rows
+from sitegen.report_issue import report_url
+from sitegen.words import device_name, first_sentence, joined, release_span
+
+_REACH = {
+    "config": {
+        "badge": "needs a setting",
+        "sentence": "It needs a setting that is not the default.",
+    },
+    "private": {
+        "badge": "private parts of torch",
+        "sentence": "It goes through private parts of torch; ordinary code seldom gets here.",
+    },
+    "bytecode": {
+        "badge": "hand-made bytecode",
+        "sentence": "It needs hand-made bytecode or changed internals; no ordinary code gets here.",
+    },
+}
+_FATE = {
+    "resumed": "The graph ends {where}, and Python takes over there",
+    "frame skipped": "The whole function is left to Python",
+    "fatal": "An error, not only a slower program: Dynamo can't go on from here",
+}
+
+
+class BreakPages:
+    """Renders pages; keeps what all of them look up."""
+
+    def __init__(self, registry: Registry, programs: Programs, environment: jinja2.Environment) -> None:
+        self._programs = programs
+        self._newest = registry.releases[-1] if registry.releases else ""
+        self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
+        self._sizes = {key: len(registry.in_category(key)) for key in self._categories}
+        self._relations = Relations(registry)
+        self._page = environment.get_template("graph_break.md.j2")
+        self._issue = environment.get_template("issue.md.j2")
+
+    def render(self, gb: GraphBreak) -> str:
+        """The text of docs/gb/GBNNNN.md, with its note."""
+        note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
+        page = self._page.render(
+            **self._head(gb),
+            **_samples(gb, self._programs.get(gb.gb_id)),
+            **_wording(gb),
+            **_places(gb),
+            newest=self._newest,
+            related=self._relations.of(gb),
+            report_url=report_url(gb, self._issue),
+            rows=release_rows(gb),
+            legend=LEGEND,
+            note_is_older=bool(note) and note.written_for != gb.gb_type,
+            start_marker=START,
+            end_marker=END,
+        )
+        return seal(page, note)
+
+    def _head(self, gb: GraphBreak) -> dict[str, Any]:
+        category: Category = self._categories[gb.category]
+        return {
+            "gb": gb,
+            "category": category,
+            "kind_size": self._sizes[category.key],
+            "description": _description(gb),
+            "permalink": page_permalink(gb),
+            "lead": _lead(gb, category),
+            "status": STATUSES[gb.status],
+            "newest_run": _newest_run(gb),
+            "gone": _gone(gb),
+            "span": release_span(gb),
+            "devices": joined(device_name(device) for device in _devices(gb)),
+            "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
+        }
+
+
+def _description(gb: GraphBreak) -> str:
+    text = gb.repro.lead if gb.repro else gb.newest.explanation or gb.gb_type
+    return " ".join(text.split())[:200]
+
+
+def _lead(gb: GraphBreak, category: Category) -> str:
+    """What somebody did to get here: of the program, else what torch says, else what this kind is about."""
+    if gb.repro:
+        return gb.repro.lead
+    explanation = gb.newest.explanation
+    if explanation.strip() and not is_source_code(explanation):
+        return explanation
+    return first_sentence(category.why)
+
+
+_NEWEST_RUN = {
+    "stopped": "no longer breaks in torch {torch}",
+    "other id": "another break in torch {torch}",
+    "failed": "could not be run in torch {torch}",
+    "reproduced": "no fix holds in torch {torch}",
+}
+
+
+def _newest_run(gb: GraphBreak) -> str:
+    """Said where the newest run is not as good as the status, which counts every release."""
+    if gb.status not in ("verified", "reproduced"):
+        return ""
+    newest = max(gb.fresh_evidence, key=lambda seen: version_key(seen.environment.torch))
+    verdict = newest.verdicts.get("eager", "")
+    known = _NEWEST_RUN.get(verdict, "") if verdict != gb.status else ""
+    return known.format(torch=newest.environment.torch)
+
+
+def _gone(gb: GraphBreak) -> str:
+    """Said besides what is proven; an id whose status is `retired` says so already."""
+    if gb.lifecycle == "dropped":
+        return "Gone from the registry"
+    if gb.lifecycle == "retired" and gb.history.retired_in:
+        return f"Not emitted since torch {gb.history.retired_in}"
+    return ""
+
+
+def _devices(gb: GraphBreak) -> list[str]:
+    return sorted(
+        {
+            seen.environment.device
+            for seen in gb.fresh_evidence
+            if {"verified", "reproduced"} & set(seen.verdicts.values())
+        }
+    )
+
+
+def _samples(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
+    if program is None:
+        return {"program": None, "fixes": [], "isolated": []}
+    shown = evidence_to_show(gb)
+    return {
+        "program": program,
+        "script": f"../api/v1/gb/{gb.gb_id}.py.txt",
+        "broken": _broken_card(program, shown),
+        "fixes": [_fix_card(gb, fix, program, number) for number, fix in enumerate(program.fixes)],
+        "isolated": [_isolated_card(one, program) for one in program.isolated],
+    }
+
+
+def _broken_card(program: Program, shown: Evidence | None) -> dict[str, str]:
+    marks = broken_marks(program.broken, shown.line if shown else None)
+    return {
+        "look": "breaks",
+        "title": "Breaks",
+        "when": _how_to_compile(program),
+        "code": highlight(program.broken.code, marks),
+        "proof": _fate(shown, "at the marked line" if any(marks) else "at the break"),
+    }
+
+
+def _how_to_compile(program: Program) -> str:
+    parts = [f"`{line}`" for line in program.config]
+    if program.compile_options:
+        parts.append(f"`torch.compile(…, {program.compile_options})`")
+    return f"With {joined(parts)}." if parts else ""
+
+
+def _fate(shown: Evidence | None, where: str) -> str:
+    if shown is None:
+        return "Not seen in any environment yet."
+    graphs = {None: "", 0: "; no graph is compiled", 1: "; one graph is compiled"}.get(
+        shown.graphs, f"; {shown.graphs} graphs are compiled"
+    )
+    return f"{_FATE.get(shown.kind, 'It breaks').format(where=where)}{graphs}."
+
+
+def _fix_card(gb: GraphBreak, fix: Snippet, program: Program, number: int) -> dict[str, str]:
+    code, marks = fix.code, changed_marks(fix, program.broken)
+    if fix.settings:
+        code = f"{fix.settings}\n\n{code}"
+        marks = [CHANGED] * (fix.settings.count("\n") + 1) + ["", *marks]
+    return {
+        "look": "works",
+        "title": "Works" if number == 0 else "Works, too",
+        "when": fix.when,
+        "code": highlight(code, marks),
+        "proof": _proof(gb, fix.name),
+    }
+
+
+def _proof(gb: GraphBreak, fix: str) -> str:
+    """Where the fix was run, and what came of it."""
+    held: dict[str, list[str]] = {}
+    failed: dict[str, list[str]] = {}
+    for seen in gb.fresh_evidence:
+        if fix in seen.fixes and _has_the_id(gb, seen.environment.torch):
+            where = held if seen.fixes[fix] else failed
+            where.setdefault(seen.environment.torch, []).append(device_name(seen.environment.device))
+    if not held:
+        return "Not verified in any environment yet."
+    proof = f"One graph, equal to eager: run on torch {_environments(held)}."
+    return f"{proof} Not on {_environments(failed)}." if failed else proof
+
+
+def _has_the_id(gb: GraphBreak, torch: str) -> bool:
+    """Whether the release knows the id; a program may run on older ones, too."""
+    return any(seen.torch == torch and (seen.registered or seen.live) for seen in gb.history.releases)
+
+
+def _environments(found: Mapping[str, Sequence[str]]) -> str:
+    return joined(torch if devices == ["CPU"] else f"{torch} ({joined(devices)})" for torch, devices in found.items())
+
+
+def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
+    return {
+        "look": "contained",
+        "title": "If you can't change it",
+        "when": snippet.when,
+        "code": highlight(snippet.code, changed_marks(snippet, program.broken)),
+        "proof": "The break stays, at a place of your choice.",
+    }
+
+
+def _wording(gb: GraphBreak) -> dict[str, Any]:
+    shown = evidence_to_show(gb)
+    newest = max((seen.environment.torch for seen in gb.fresh_evidence), key=version_key, default="")
+    return {
+        "shown": shown,
+        "other_release": shown is not None and shown.environment.torch != newest,
+        "fields": list(wording_fields(gb, shown)),
+        "earlier": [
+            {"releases": _releases(old.releases), "rows": list(_changed_rows(old, new))}
+            for new, old in zip(gb.revisions, gb.revisions[1:], strict=False)
+        ],
+    }
+
+
+def _releases(releases: Sequence[str]) -> str:
+    """The summary of an earlier wording: where it was current."""
+    if not releases:
+        return "Never the newest wording of a release"
+    return f"torch {releases[0]}" if len(releases) == 1 else f"torch {releases[0]} to {releases[-1]}"
+
+
+def _changed_rows(old: DatedRevision, new: DatedRevision) -> Iterator[dict[str, Any]]:
+    """Each field of the older wording, marked with what the next one made of it."""
+    for title, before, after in zip(_TITLES, _texts(old), _texts(new), strict=True):
+        if not before.strip():
+            if after.strip():
+                yield {"title": title, "state": "(added by the next wording)", "parts": [("new", after)]}
+        elif before == after:
+            yield {"title": title, "state": "(unchanged in the next wording)", "parts": [("same", before)]}
+        elif not after.strip():
+            yield {"title": title, "state": "(left out by the next wording)", "parts": [("old", before)]}
+        elif similar(before, after):
+            yield {"title": title, "state": "(changed by the next wording)", "parts": list(difference(before, after))}
+        else:
+            yield {
+                "title": title,
+                "state": "(replaced by the next wording)",
+                "parts": [("old", before), ("new", after)],
+            }
+
+
+_TITLES = ("Type", "Context", "Explanation", "Hints")
+
+
+def _texts(dated: DatedRevision) -> tuple[str, str, str, str]:
+    revision = dated.revision
+    return revision.gb_type, revision.context, revision.explanation, "\n".join("".join(group) for group in dated.hints)
+
+
+def _places(gb: GraphBreak) -> dict[str, Any]:
+    last: InRelease | None = next((seen for seen in reversed(gb.history.releases) if seen.live), None)
+    if last is None:
+        return {"emitted": None}
+    return {"emitted": {"torch": last.torch, "sites": [_site(site, last.torch) for site in last.call_sites]}}
+
+
+def _site(site: CallSite, torch: str) -> dict[str, str]:
+    return {"url": source_url(site, torch), "label": source_label(site), "function": site.function}

@@ -1,0 +1,64 @@
+"""The kinds of breaks: a card for each, and a page with its breaks and what usually helps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jinja2
+
+from registry.model import Category, GraphBreak, Registry
+from registry.snippets import Program, Programs, Snippet
+from sitegen.counts import Lists
+from sitegen.dashboard import used_categories
+from sitegen.facets import STATUSES
+from sitegen.words import first_sentence
+
+KINDS = {"rewrite": "Rewrite the code", "flag": "Set a flag", "custom op": "Make it an operator"}
+"""Kind of a fix -> its name on the site."""
+
+
+def render_categories(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
+    """Return {path under docs/: text}."""
+    lists = Lists(registry)
+    pages = [_context(registry, programs, category, lists) for category in used_categories(registry)]
+    template = environment.get_template("category.md.j2")
+    index = environment.get_template("categories.md.j2").render(kinds=pages, statuses=STATUSES)
+    return {
+        "categories.md": index,
+        **{f"categories/{page['category'].key}.md": template.render(page, statuses=STATUSES) for page in pages},
+    }
+
+
+def _context(registry: Registry, programs: Programs, category: Category, lists: Lists) -> dict[str, Any]:
+    """Everything `category.md.j2` shows, and a card of `categories.md.j2`."""
+    breaks = registry.in_category(category.key)
+    fixes = {gb.gb_id: held_fixes(gb, programs.get(gb.gb_id)) for gb in breaks}
+    newest = registry.releases[-1] if registry.releases else ""
+    return {
+        "category": category,
+        "newest": newest,
+        "first_sentence": first_sentence(category.why),
+        "total": lists.count(category=category.key),
+        "live": lists.count(category=category.key, live=newest),
+        "by_status": {status: lists.count(category=category.key, status=status) for status in STATUSES},
+        "by_fix": [(name, lists.count(category=category.key, fix=kind)) for kind, name in KINDS.items()],
+        "flags": _flags(breaks, fixes),
+        "breaks": [(gb, fixes[gb.gb_id]) for gb in breaks],
+        "kinds_of_fix": KINDS,
+    }
+
+
+def held_fixes(gb: GraphBreak, program: Program | None) -> tuple[Snippet, ...]:
+    """The fixes that held wherever the program, as it is now, was verified; in the order of the file."""
+    held = {name for seen in gb.fresh_evidence for name, holds in seen.fixes.items() if holds}
+    return tuple(fix for fix in program.fixes if fix.name in held) if program and gb.status == "verified" else ()
+
+
+def _flags(breaks: tuple[GraphBreak, ...], fixes: dict[str, tuple[Snippet, ...]]) -> list[tuple[str, list[GraphBreak]]]:
+    """Each setting with the breaks that it lifts, the most useful first."""
+    lifts: dict[str, list[GraphBreak]] = {}
+    for gb in breaks:
+        for fix in fixes[gb.gb_id]:
+            for setting in fix.settings.splitlines():
+                lifts.setdefault(setting, []).append(gb)
+    return sorted(lifts.items(), key=lambda flag: (-len(flag[1]), flag[0]))

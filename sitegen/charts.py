@@ -1,0 +1,190 @@
+"""Charts as inline SVG, drawn by Vega-Lite while the site is built: a page needs no script and no request for them.
+
+The same numbers give the same bytes on any machine. Fonts differ between machines, so nothing is placed by measuring
+text: no automatic size, no legend, no title; names stand in the page, or at fixed places.
+Colours are variables of style.css, which know light from dark: series `new` is drawn in `--chart-new`.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+from xml.etree import ElementTree
+
+import vl_convert
+
+from sitegen.escape import verbatim
+
+Series = Mapping[str, Mapping[str, int]]
+"""Name of a series -> step -> number; every series has the same steps."""
+
+WIDTH = 400
+"""As wide as a phone: a chart grows from there, and its letters stay readable."""
+
+_VEGA_LITE = "5.21"  # named, so that a newer vl-convert draws the same
+_KEPT = frozenset(
+    (
+        "d",
+        "fill",
+        "font-size",
+        "font-weight",
+        "stroke",
+        "stroke-width",
+        "text-anchor",
+        "transform",
+        "viewBox",
+        "x2",
+        "y2",
+    )
+)
+_PADDING = {"left": 34, "top": 16, "right": 18, "bottom": 44}
+_ROW = 42
+
+_CONFIG: Mapping[str, Any] = {
+    "aria": False,
+    "background": None,
+    "view": {"stroke": None},
+    "text": {"color": "currentColor", "fontSize": 13},
+    "axis": {
+        "domainColor": "var(--line)",
+        "gridColor": "var(--line)",
+        "labelColor": "var(--soft)",
+        "labelFontSize": 12,
+        "labelLimit": 0,
+        "labelOverlap": False,
+        "ticks": False,
+        "title": None,
+    },
+}
+
+
+def lines_chart(title: str, series: Series) -> str:
+    """One line per series, from step to step; the last number of each is written out."""
+    place = {"x": _steps(), "y": _numbers(), "color": _colour(series)}
+    layers = [
+        {"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": place},
+        {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}, "encoding": place},
+        {
+            "transform": [{"filter": {"field": "last", "equal": True}}],
+            "mark": {"type": "text", "dy": -9, "fontWeight": 600},
+            "encoding": {"x": _steps(), "y": _numbers(), "text": {"field": "number"}},
+        },
+    ]
+    return _draw(title, list(_flat(series)), layers, height=200, padding=_PADDING)
+
+
+def columns_chart(title: str, series: Series) -> str:
+    """A column per series at each step, side by side."""
+    place = {
+        "x": _steps(),
+        "xOffset": {"field": "series", "sort": list(series)},
+        "y": _numbers(),
+        "color": _colour(series),
+    }
+    return _draw(title, list(_flat(series)), [{"mark": "bar", "encoding": place}], height=200, padding=_PADDING)
+
+
+def bars_chart(title: str, rows: Series) -> str:
+    """A bar per row, one part after the other; the row's name stands above its bar, the sum behind it."""
+    sums: list[dict[str, Any]] = [
+        {"row": row, "sum": sum(parts.values()), "name_at": at + 0.26, "sum_at": at + 0.68}
+        for at, (row, parts) in enumerate(rows.items())
+    ]
+    across = _scale(0, max((one["sum"] for one in sums), default=0) or 1)
+    down = _scale(len(rows), 0)
+    bar = {
+        "x": {"field": "start", **across},
+        "x2": {"field": "end"},
+        "y": {"field": "top", **down},
+        "y2": {"field": "bottom"},
+        "color": _colour(dict.fromkeys(part for parts in rows.values() for part in parts)),
+    }
+    name = {"x": {"datum": 0, **across}, "y": {"field": "name_at", **down}, "text": {"field": "row"}}
+    end = {"x": {"field": "sum", **across}, "y": {"field": "sum_at", **down}, "text": {"field": "sum"}}
+    text = {"type": "text", "align": "left", "baseline": "middle"}
+    layers = [
+        {"mark": "rect", "encoding": bar},
+        {"data": {"values": sums}, "mark": {**text, "fontSize": 12}, "encoding": name},
+        {"data": {"values": sums}, "mark": {**text, "dx": 6, "fontWeight": 600}, "encoding": end},
+    ]
+    padding = {"left": 1, "top": 0, "right": 44, "bottom": 4}
+    return _draw(title, list(_parts(rows)), layers, height=_ROW * len(rows), padding=padding)
+
+
+def _flat(series: Series) -> Iterator[dict[str, Any]]:
+    for name, along in series.items():
+        for step, number in along.items():
+            yield {"series": name, "step": step, "number": number, "last": step == list(along)[-1]}
+
+
+def _parts(rows: Series) -> Iterator[dict[str, Any]]:
+    for at, parts in enumerate(rows.values()):
+        start = 0
+        for part, number in parts.items():
+            if number:
+                yield {"series": part, "start": start, "end": start + number, "top": at + 0.48, "bottom": at + 0.9}
+            start += number
+
+
+def _steps() -> dict[str, Any]:
+    return {"field": "step", "type": "ordinal", "sort": None, "axis": {"labelAngle": -45, "labelAlign": "right"}}
+
+
+def _numbers() -> dict[str, Any]:
+    return {"field": "number", "type": "quantitative", "axis": {"tickCount": 4, "domain": False}}
+
+
+def _scale(first: int, last: int) -> dict[str, Any]:
+    return {"type": "quantitative", "axis": None, "scale": {"domain": [first, last], "nice": False, "zero": False}}
+
+
+def _colour(names: Mapping[str, object]) -> dict[str, Any]:
+    colours = [f"var(--chart-{name})" for name in names]
+    return {"field": "series", "scale": {"domain": list(names), "range": colours}, "legend": None}
+
+
+def _draw(title: str, values: list[dict[str, Any]], layers: list[Any], height: int, padding: Mapping[str, int]) -> str:
+    chart = {
+        "width": WIDTH - padding["left"] - padding["right"],
+        "height": height,
+        "padding": dict(padding),
+        "autosize": {"type": "none"},
+        "config": _CONFIG,
+        "data": {"values": values},
+        "layer": layers,
+    }
+    return _bare(_svg(json.dumps(chart)), title)
+
+
+@lru_cache(32)
+def _svg(chart: str) -> str:
+    """Kept while the process lives: `--serve` renders again and again, and seldom another chart."""
+    drawn: str = vl_convert.vegalite_to_svg(chart, vl_version=_VEGA_LITE)
+    return drawn
+
+
+def _bare(svg: str, title: str) -> str:
+    """Keep what draws: no size of its own, no classes and ids that might meet the page's, no digits nobody sees."""
+    drawn = ElementTree.fromstring(svg)
+    _strip(drawn)
+    drawn.attrib = {"viewBox": drawn.attrib["viewBox"], "role": "img", "aria-label": title}
+    text = ElementTree.tostring(drawn, encoding="unicode", short_empty_elements=False)
+    return re.sub(r"(?<=>)[^<]+", lambda found: verbatim(html.unescape(found[0])), text)
+
+
+def _strip(element: ElementTree.Element) -> None:
+    element.tag = element.tag.rpartition("}")[2]
+    element.attrib = {name: _rounded(value) for name, value in element.attrib.items() if name in _KEPT}
+    for child in list(element):
+        if child.attrib.get("class") in ("background", "foreground"):
+            element.remove(child)  # frames that are not drawn
+        else:
+            _strip(child)
+
+
+def _rounded(value: str) -> str:
+    return re.sub(r"-?\d+\.\d+(?:e-\d+)?", lambda found: f"{float(found[0]):.1f}".removesuffix(".0"), value)

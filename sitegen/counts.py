@@ -1,0 +1,34 @@
+"""A number and the list behind it: both come from the same facets, so a link never shows more or fewer than it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from registry.model import GraphBreak
+from sitegen.facets import Facets, facets_of, list_link
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How many ids, and the address of their list from the root of the site."""
+
+    number: int
+    link: str
+
+
+class Lists:
+    """The ids of the site with their facets, made once for the many numbers of a page."""
+
+    def __init__(self, breaks: Iterable[GraphBreak]) -> None:
+        self._facets = tuple(facets_of(gb) for gb in breaks)
+
+    def count(self, **wanted: str) -> Count:
+        """Count the ids that have all these facets; a comma in a value means `or`."""
+        choices = {facet: frozenset(value.split(",")) for facet, value in wanted.items()}
+        number = sum(_has_all(facets, choices) for facets in self._facets)
+        return Count(number, list_link(**wanted) if wanted else "index.html")
+
+
+def _has_all(facets: Facets, choices: dict[str, frozenset[str]]) -> bool:
+    return all(values & set(facets.get(facet, ())) for facet, values in choices.items())

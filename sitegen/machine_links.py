@@ -1,0 +1,46 @@
+"""Where the files for programs are. Each has one spelling: some disks ignore case."""
+
+from __future__ import annotations
+
+from registry.model import GraphBreak
+from sitegen.links import page_link, page_permalink
+
+API = "api/v1"
+
+_PRINTED = "https://meta-pytorch.github.io/compile-graph-break-site"
+"""The site's address in every message that torch prints: fixed, wherever else a copy of the site lies."""
+
+BASE = "{{ site.url }}{{ site.baseurl }}"
+"""The address of the site in a file that Jekyll fills in: only the build knows it."""
+
+
+def json_file(gb: GraphBreak) -> str:
+    """Everything about one id."""
+    return f"{API}/gb/{gb.gb_id}.json"
+
+
+def text_file(gb: GraphBreak) -> str:
+    """The page as text; not `.md`, which GitHub Pages may turn into HTML."""
+    return f"{API}/gb/{gb.gb_id}.md.txt"
+
+
+def script_file(gb: GraphBreak) -> str | None:
+    """The program that runs by itself, where there is one; `.txt`, so that every browser shows it."""
+    return f"{API}/gb/{gb.gb_id}.py.txt" if gb.repro else None
+
+
+def printed_link(gb: GraphBreak) -> str | None:
+    """The address that torch prints; none for what has an id only here."""
+    return None if gb.local else _PRINTED + page_permalink(gb)
+
+
+def links_from(folder: str, gb: GraphBreak) -> dict[str, str | None]:
+    """The files of one id, as seen from a file in `folder`: they hold wherever the site lies, on a disk too."""
+    files = {"page": page_link(gb), "json": json_file(gb), "text": text_file(gb), "script": script_file(gb)}
+    return {name: _from(folder, path) if path else None for name, path in files.items()}
+
+
+def _from(folder: str, path: str) -> str:
+    if path.startswith(f"{folder}/"):
+        return path.removeprefix(f"{folder}/")
+    return "../" * (folder.count("/") + 1) + path

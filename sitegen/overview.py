@@ -1,0 +1,20 @@
+"""Pages about many breaks: the dashboard, releases, categories."""
+
+from __future__ import annotations
+
+import jinja2
+
+from registry.model import Registry
+from registry.snippets import Programs
+from sitegen.categories import render_categories
+from sitegen.dashboard import dashboard_context
+from sitegen.releases_page import render_releases
+
+
+def render_overview(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
+    """Return {path under docs/: text}."""
+    return {
+        "dashboard.md": environment.get_template("dashboard.md.j2").render(dashboard_context(registry)),
+        **render_releases(registry, environment),
+        **render_categories(registry, programs, environment),
+    }

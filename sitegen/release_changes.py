@@ -1,0 +1,124 @@
+"""What differs between any two torch releases, id by id. docs/assets/js/release-changes.js does the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from registry.coverage import best_verdict
+from registry.model import GraphBreak, Registry, Revision
+
+GROUPS = {
+    "added": "Added",
+    "dropped": "Dropped from the registry",
+    "reworded": "Reworded",
+    "meaning": "Changed meaning",
+    "retired": "No longer emitted",
+    "emitted": "Emitted now, not before",
+}
+"""What can happen to an id between two releases -> its name on the page."""
+
+RUN_GROUPS = {
+    "started": "Started breaking",
+    "stopped": "Stopped breaking",
+    "other": "Under another id in one of the two",
+    "mended": "Gained a fix that holds",
+    "unmended": "Lost the fix that held",
+    "failed": "Failed to run in one of the two",
+}
+"""What can happen to the program of an id, run under both -> its name on the page."""
+
+VERDICTS = {
+    "verified": "breaks, and a fix holds",
+    "reproduced": "breaks",
+    "stopped": "compiles without a break",
+    "other id": "gives another id",
+    "failed": "the program fails",
+    "not applicable": "does not apply",
+    "not run": "not run",
+}
+"""A verdict -> what it says of one program in one release."""
+
+_BREAKS = ("verified", "reproduced")
+
+Changes = Mapping[str, tuple[GraphBreak, ...]]
+"""Name of a group -> the ids in it, sorted; a group without one is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two releases to compare: what was, and what is."""
+
+    before: str
+    after: str
+
+
+def compare_releases(registry: Registry, pair: Pair) -> Changes:
+    """Group the ids by what happened to them; an id can be in two groups."""
+    between = _between(registry.releases, pair)
+    found = [(group, gb) for gb in registry for group in _happened(gb, pair, between)]
+    return {name: tuple(gb for group, gb in found if group == name) for name in GROUPS if _any(found, name)}
+
+
+def compare_runs(registry: Registry, pair: Pair, device: str) -> Changes:
+    """Group the ids by what their programs did under eager on one device, in both releases."""
+    found = []
+    for gb in registry:
+        before, after = (best_verdict(gb, torch, device) for torch in (pair.before, pair.after))
+        group = _turned(before, after)
+        if group:
+            found.append((group, gb))
+    return {name: tuple(gb for group, gb in found if group == name) for name in RUN_GROUPS if _any(found, name)}
+
+
+def devices_of(registry: Registry, torch: str) -> set[str]:
+    """The devices on which the programs were run with this release."""
+    return {one.device for one in registry.environments if one.torch == torch}
+
+
+def wording_in(gb: GraphBreak, torch: str) -> Revision | None:
+    """The newest wording that a release registers for an id; None where it does not know the id."""
+    return next((dated.revision for dated in gb.revisions if torch in dated.releases), None)
+
+
+def _happened(gb: GraphBreak, pair: Pair, between: Iterable[str]) -> list[str]:
+    old, new = wording_in(gb, pair.before), wording_in(gb, pair.after)
+    live = {seen.torch: seen.live for seen in gb.history.releases}
+    was, now = live.get(pair.before, False), live.get(pair.after, False)
+    groups = []
+    if old is None and new is not None:
+        groups.append("added")
+    if old is not None and new is None:
+        groups.append("dropped")
+    if old is not None and new is not None and old != new:
+        groups.append("meaning" if set(between) & set(gb.history.meaning_changed_in) else "reworded")
+    if was and not now:
+        groups.append("retired")
+    if now and not was and old is not None:
+        groups.append("emitted")
+    return groups
+
+
+def _between(releases: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
+    """The releases after the older of the two, up to the newer; a comparison may also go backwards."""
+    first, last = sorted((releases.index(pair.before), releases.index(pair.after)))
+    return releases[first + 1 : last + 1]
+
+
+def _turned(before: str, after: str) -> str | None:
+    if before == after:
+        return None
+    if before == "stopped" and after in _BREAKS:
+        return "started"
+    if before in _BREAKS and after == "stopped":
+        return "stopped"
+    if "other id" in (before, after) and (before in _BREAKS or after in _BREAKS):
+        return "other"
+    if before in _BREAKS and after in _BREAKS:
+        return "mended" if after == "verified" else "unmended"
+    ran = (*_BREAKS, "stopped", "other id", "failed")
+    return "failed" if "failed" in (before, after) and before in ran and after in ran else None
+
+
+def _any(found: list[tuple[str, GraphBreak]], name: str) -> bool:
+    return any(group == name for group, _ in found)

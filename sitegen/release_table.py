@@ -1,0 +1,99 @@
+"""The table that answers "is it my torch version?": a row per release, what is known of it in few signs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from registry.model import Evidence, GraphBreak, InRelease
+from sitegen.changes import changes_in
+from sitegen.links import source_label, source_url
+
+LEGEND = (
+    "● the program breaks with this id · ○ it no longer breaks · ✓ yes · ✗ no · – no · a dot: not run. "
+    "Under “line” stands the place in torch's source."
+)
+
+_CHANGES = {"retired": "no longer emitted"}
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One sign of the table, what it means, and how it looks; a word where no sign will do."""
+
+    sign: str
+    look: str
+    title: str
+    word: str = ""
+    link: str = ""
+
+
+_UNKNOWN = Cell("·", "no", "not run")
+_VERDICTS = {
+    "verified": Cell("●", "breaks", "breaks, and a fix holds"),
+    "reproduced": Cell("●", "breaks", "breaks"),
+    "stopped": Cell("○", "works", "no longer breaks: the program compiles"),
+    "other id": Cell("", "other", "breaks with another id", word="other id"),
+    "not applicable": Cell("–", "no", "can't be run there"),
+    "failed": Cell("✗", "other", "the program failed"),
+}
+
+
+def release_rows(gb: GraphBreak) -> list[dict[str, Any]]:
+    """Newest release first, from the first release that knew the id."""
+    known = [seen for seen in gb.history.releases if seen.registered or seen.live]
+    if not known:
+        return []
+    since = gb.history.releases.index(known[0])
+    return [_row(gb, seen) for seen in reversed(gb.history.releases[since:])]
+
+
+def _row(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:
+    runs = {one.environment.device: one for one in gb.fresh_evidence if one.environment.torch == seen.torch}
+    return {
+        "torch": seen.torch,
+        "change": ", ".join(_CHANGES.get(change, change) for change in changes_in(gb.history, seen.torch)),
+        "listed": Cell("✓", "works", "listed") if seen.registered else Cell("–", "no", "not listed"),
+        "sites": [
+            {
+                "url": source_url(site, seen.torch),
+                "label": source_label(site),
+                "function": site.function,
+                "short": str(site.line),
+            }
+            for site in seen.call_sites
+        ],
+        "cells": [
+            _verdict(runs.get("cpu"), "eager"),
+            _verdict(runs.get("cuda"), "eager"),
+            _fix(runs),
+            _backend(runs, "inductor"),
+            _backend(runs, "mock"),
+        ],
+    }
+
+
+def _verdict(evidence: Evidence | None, backend: str) -> Cell:
+    verdict = evidence.verdicts.get(backend) if evidence else None
+    if evidence is None or verdict is None:
+        return _UNKNOWN
+    cell = _VERDICTS.get(verdict, replace(_UNKNOWN, title=verdict, word=verdict))
+    if verdict == "other id" and backend == "eager" and evidence.ids:
+        gb_id = evidence.ids[0]
+        return replace(cell, word=gb_id, link=f"{gb_id.lower()}.html")
+    return cell
+
+
+def _fix(runs: dict[str, Evidence]) -> Cell:
+    fixes = [held for evidence in runs.values() for held in evidence.fixes.values()]
+    if not fixes:
+        return _UNKNOWN
+    if not any(fixes):
+        return Cell("✗", "other", "no fix holds")
+    return Cell("✓", "works", "every fix holds" if all(fixes) else "a fix holds, not every one")
+
+
+def _backend(runs: dict[str, Evidence], backend: str) -> Cell:
+    """On any device: the backend tells whether break and fix are the same there."""
+    found = [evidence for evidence in runs.values() if backend in evidence.verdicts]
+    return _verdict(found[0], backend) if found else _UNKNOWN

@@ -1,0 +1,144 @@
+"""The releases page, and the data with which its script compares any two."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import jinja2
+
+from registry.coverage import best_verdict
+from registry.model import GraphBreak, Registry
+from sitegen.release_changes import (
+    GROUPS,
+    RUN_GROUPS,
+    VERDICTS,
+    Changes,
+    Pair,
+    compare_releases,
+    compare_runs,
+    devices_of,
+    wording_in,
+)
+
+DATA = "assets/data/releases.json"
+
+
+def render_releases(registry: Registry, environment: jinja2.Environment) -> dict[str, str]:
+    """Return {path under docs/: text}; nothing without a release."""
+    if not registry.releases:
+        return {}
+    context = releases_context(registry)
+    return {
+        "releases.md": environment.get_template("releases.md.j2").render(context),
+        DATA: releases_data(registry),
+    }
+
+
+def releases_context(registry: Registry) -> dict[str, Any]:
+    """Everything `releases.md.j2` shows: each release against the one before, newest first."""
+    pairs = [Pair(before, after) for before, after in pairwise(registry.releases)]
+    return {
+        "registry": registry,
+        "newest_first": list(reversed(registry.releases)),
+        "first": registry.releases[0],
+        "in_first": sum(gb.history.releases[0].registered for gb in registry),
+        "sections": [_section(registry, pair) for pair in reversed(pairs)],
+        "runs": list(_runs(registry)),
+    }
+
+
+def _section(registry: Registry, pair: Pair) -> dict[str, Any]:
+    changes = compare_releases(registry, pair)
+    return {
+        "pair": pair,
+        "built": registry.built.get(pair.after, ""),
+        "summary": summary(changes, GROUPS),
+        "groups": [
+            (name, GROUPS[name], [(gb, *_titles(gb, pair, name)) for gb in breaks]) for name, breaks in changes.items()
+        ],
+    }
+
+
+def _titles(gb: GraphBreak, pair: Pair, group: str) -> tuple[str, str]:
+    """(title, title before, where that is another and the group is about words)."""
+    old, new = wording_in(gb, pair.before), wording_in(gb, pair.after)
+    title = (new or old or gb.newest).gb_type
+    changed = group in ("reworded", "meaning") and old is not None and old.gb_type != title
+    return title, old.gb_type if changed and old is not None else ""
+
+
+def _runs(registry: Registry) -> list[dict[str, Any]]:
+    """Per device, each release with evidence against the last one before it that has some; newest first."""
+    rows = []
+    for device in sorted({one.device for one in registry.environments}):
+        ran = [torch for torch in registry.releases if device in devices_of(registry, torch)]
+        for before, after in pairwise(ran):
+            pair = Pair(before, after)
+            changes = compare_runs(registry, pair, device)
+            rows.append(
+                {
+                    "pair": pair,
+                    "device": device,
+                    "summary": summary(changes, RUN_GROUPS),
+                    "groups": [
+                        (RUN_GROUPS[name], [(gb, _verdicts(gb, pair, device)) for gb in breaks])
+                        for name, breaks in changes.items()
+                    ],
+                }
+            )
+    return list(reversed(rows))
+
+
+def _verdicts(gb: GraphBreak, pair: Pair, device: str) -> tuple[str, str]:
+    before, after = (VERDICTS[best_verdict(gb, torch, device)] for torch in (pair.before, pair.after))
+    return before, after
+
+
+def summary(changes: Changes, names: Mapping[str, str]) -> str:
+    """`31 added, 5 reworded`: for a reader in a hurry."""
+    found = [f"{len(breaks)} {names[group].lower()}" for group, breaks in changes.items()]
+    return ", ".join(found) if found else "no change"
+
+
+def releases_data(registry: Registry) -> str:
+    """What release-changes.js reads; one line per id, so that a change of one is a change of one line."""
+    devices = sorted({one.device for one in registry.environments})
+    head = {
+        "releases": [{"torch": torch, "built": registry.built.get(torch, "")} for torch in registry.releases],
+        "devices": {
+            device: [torch for torch in registry.releases if device in devices_of(registry, torch)]
+            for device in devices
+        },
+        "groups": GROUPS,
+        "run_groups": RUN_GROUPS,
+        "verdicts": VERDICTS,
+    }
+    lines = [f"{_dump(name)}:{_dump(value)}" for name, value in head.items()]
+    ids = [f"{_dump(gb.gb_id)}:{_dump(_id_data(gb, registry.releases, devices))}" for gb in registry]
+    return "{\n" + ",\n".join([*lines, '"ids":{\n' + ",\n".join(ids) + "\n}"]) + "\n}\n"
+
+
+def _id_data(gb: GraphBreak, releases: tuple[str, ...], devices: list[str]) -> dict[str, Any]:
+    """`wording`: per release the place of its wording in `titles`, -1 where the id is not registered."""
+    dated = [one for one in gb.revisions if one.releases] or list(gb.revisions[:1])
+    place = {torch: at for at, one in enumerate(dated) for torch in one.releases}
+    live = {seen.torch: seen.live for seen in gb.history.releases}
+    verdicts = list(VERDICTS)
+    return {
+        "titles": [one.revision.gb_type for one in dated],
+        "wording": [place.get(torch, -1) for torch in releases],
+        "live": "".join("1" if live.get(torch) else "0" for torch in releases),
+        "meaning": [releases.index(torch) for torch in gb.history.meaning_changed_in],
+        "runs": {
+            device: "".join(str(verdicts.index(best_verdict(gb, torch, device))) for torch in releases)
+            for device in devices
+            if gb.fresh_evidence
+        },
+    }
+
+
+def _dump(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

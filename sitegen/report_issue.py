@@ -1,0 +1,34 @@
+"""A link that opens a new issue at PyTorch, filled in with what is known."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import jinja2
+
+from registry.model import GraphBreak
+from registry.standalone import standalone
+
+_NEW_ISSUE = "https://github.com/pytorch/pytorch/issues/new"
+LONGEST = 7000
+"""Bytes of an address that browsers and GitHub take without complaint, with room to spare."""
+
+
+def report_url(gb: GraphBreak, template: jinja2.Template) -> str:
+    """The address; a program too long for one is left to the page that the text links to."""
+    script = standalone(gb.repro) if gb.repro else ""
+    for program in (script, gb.repro.source if gb.repro else "", ""):
+        url = (
+            f"{_NEW_ISSUE}?title={quote(_title(gb))}&labels={quote('oncall: pt2')}&body={_body(gb, template, program)}"
+        )
+        if len(url) <= LONGEST:
+            return url
+    return f"{_NEW_ISSUE}?title={quote(_title(gb))}"
+
+
+def _title(gb: GraphBreak) -> str:
+    return f"[dynamo] {gb.gb_id}: {gb.gb_type}"[:200]
+
+
+def _body(gb: GraphBreak, template: jinja2.Template, program: str) -> str:
+    return quote(template.render(gb=gb, program=program), safe="")

@@ -1,0 +1,84 @@
+"""The plain-text twin of a page: Markdown that reads well in a terminal, and to a language model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import jinja2
+
+from registry.model import Category, DatedRevision, GraphBreak, Registry
+from registry.snippets import Program, Programs
+from registry.taxonomy import UNCATEGORISED
+from sitegen.captured import evidence_to_show
+from sitegen.changes import changes_in
+from sitegen.facets import STATUSES
+from sitegen.links import source_label, source_url
+from sitegen.machine_links import printed_link, text_file
+
+
+def render_twins(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
+    """Return {path under docs/: text}."""
+    template = environment.get_template("twin.md.txt.j2")
+    categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
+    return {
+        text_file(gb): template.render(_context(gb, categories[gb.category], programs.get(gb.gb_id))) for gb in registry
+    }
+
+
+def one_line(text: str) -> str:
+    """A heading and an item of a list are one line each."""
+    return " ".join(text.split())
+
+
+def fence(text: str, language: str = "") -> str:
+    """A code block whose fence is longer than any in the text: nothing in it means anything."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    marks = "`" * max(3, longest + 1)
+    return f"{marks}{language}\n{text}\n{marks}"
+
+
+def _context(gb: GraphBreak, category: Category, program: Program | None) -> dict[str, Any]:
+    return {
+        "gb": gb,
+        "title": one_line(gb.gb_type),
+        "status": STATUSES[gb.status],
+        "category": category,
+        "printed_link": printed_link(gb),
+        "program": program,
+        "captured": evidence_to_show(gb),
+        "releases": _releases(gb),
+        "note": "\n".join(gb.note.text.splitlines()).strip("\n") if gb.note else "",
+        "wordings": [(dated.releases, _wording(dated)) for dated in gb.revisions],
+        "fence": fence,
+        "one_line": one_line,
+    }
+
+
+def _wording(dated: DatedRevision) -> str:
+    """One wording, every character of it; what is empty is left out."""
+    revision = dated.revision
+    parts = [("Type", revision.gb_type), ("Context", revision.context), ("Explanation", revision.explanation)]
+    parts += [("Hint", "".join(fragments)) for fragments in dated.hints]
+    return "\n".join(f"{label}: {text}" for label, text in parts if text.strip())
+
+
+def _releases(gb: GraphBreak) -> list[dict[str, Any]]:
+    """Newest first, from the first release that knew the id."""
+    known = [seen for seen in gb.history.releases if seen.registered or seen.live]
+    since = gb.history.releases.index(known[0]) if known else len(gb.history.releases)
+    return [
+        {
+            "torch": seen.torch,
+            "standing": _standing(seen.registered, seen.live),
+            "changes": ", ".join(changes_in(gb.history, seen.torch)),
+            "sites": [f"{source_label(site)} {source_url(site, seen.torch)}" for site in seen.call_sites],
+        }
+        for seen in reversed(gb.history.releases[since:])
+    ]
+
+
+def _standing(registered: bool, live: bool) -> str:
+    if registered:
+        return "registered, emitted" if live else "registered, not emitted"
+    return "not registered, emitted" if live else "not registered"

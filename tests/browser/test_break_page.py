@@ -1,0 +1,79 @@
+"""A break's page under a reader's hands."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext
+
+from registry.repros import read_repros
+from registry.snippets import take_apart
+from tests.browser.conftest import Visitor
+from tests.conftest import ROOT
+
+pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
+
+
+def test_each_copy_button_copies_the_code_beside_it(context: BrowserContext, visitor: Visitor) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    tab = visitor.open("gb/gb0170.html")
+    program = take_apart(read_repros(ROOT / "registry" / "repros")["GB0170"])
+    expected = [program.broken.code, *(fix.code for fix in program.fixes)]
+    buttons = tab.get_by_role("button", name="Copy")
+    assert buttons.count() == len(expected)
+    for number, code in enumerate(expected):
+        button = tab.locator(".sample .copy").nth(number)
+        button.click()
+        tab.wait_for_function("element => element.textContent === 'Copied'", arg=button.element_handle())
+        assert tab.evaluate("navigator.clipboard.readText()") == code
+
+
+def test_code_is_selected_where_the_clipboard_is_out_of_reach(visitor: Visitor) -> None:
+    tab = visitor.open("gb/gb0170.html")
+    tab.evaluate("() => { navigator.clipboard.writeText = () => Promise.reject(new Error('no')); }")
+    button = tab.locator(".copy").first
+    button.click()
+    tab.wait_for_function("element => element.textContent === 'Press Ctrl-C'", arg=button.element_handle())
+    assert tab.evaluate("getSelection().toString()").startswith("def broken(x):")
+
+
+def test_breaks_and_works_stand_side_by_side_and_on_a_phone_one_under_the_other(browser: Browser, address: str) -> None:
+    for width, beside in ((1280, True), (360, False)):
+        with browser.new_context(viewport={"width": width, "height": 800}) as context:
+            tab = context.new_page()
+            tab.goto(f"{address}gb/gb0170.html")
+            breaks = tab.locator(".pair .breaks").bounding_box()
+            works = tab.locator(".pair .works").bounding_box()
+            assert breaks is not None
+            assert works is not None
+            assert (breaks["y"] == works["y"]) is beside
+            assert breaks["y"] + breaks["height"] < 800 or not beside
+
+
+def test_a_slash_goes_to_the_search_box_and_enter_to_the_results(visitor: Visitor) -> None:
+    tab = visitor.open("gb/gb0170.html")
+    tab.keyboard.press("/")
+    assert tab.evaluate("document.activeElement.name") == "q"
+    tab.keyboard.type("item/()")
+    tab.keyboard.press("Enter")
+    tab.wait_for_url("**/?q=item%2F%28%29")
+
+
+def test_the_script_opens_as_text(visitor: Visitor) -> None:
+    tab = visitor.open("gb/gb0170.html")
+    tab.get_by_role("link", name="Open the script").click()
+    tab.wait_for_url("**/api/v1/gb/GB0170.py.txt")
+    assert "if __name__ == " in tab.locator("pre").inner_text()
+
+
+def test_the_anchors_that_torch_and_readers_use_are_there(visitor: Visitor) -> None:
+    for anchor in ("gb0170", "graph-break-type", "context", "explanation", "hints", "additional-information"):
+        tab = visitor.open(f"gb/gb0170.html#{anchor}")
+        assert tab.locator(f"#{anchor}").is_visible()
+
+
+def test_a_page_prints_without_what_paper_can_not_do(visitor: Visitor) -> None:
+    tab = visitor.open("gb/gb0170.html")
+    tab.emulate_media(media="print")
+    assert tab.locator(".copy").first.is_hidden()
+    assert tab.locator(".site-header nav").is_hidden()
+    assert tab.locator(".pair .breaks pre").is_visible()

@@ -1,0 +1,125 @@
+"""What holds for every page of the published site."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import html5lib
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page
+
+from tests.browser.conftest import BASE, Visitor
+from tests.browser.site_links import broken_links, read_links
+
+pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
+
+KINDS = (
+    *("", "dashboard.html", "releases.html", "categories.html", "categories/data-dependent-control-flow.html"),
+    *("about.html", "paste.html", "api.html", "404.html"),
+    *("gb/gb0170.html", "gb/gb0252.html", "gb/gb0053.html", "gb/gb0024.html", "gb/gb0375.html"),
+)
+"""A page of each type; of breaks one verified, one with much code, and those that lack a fix, reach or a program."""
+LIMIT = 40_000
+"""Bytes, compressed: a break's page with everything it needs."""
+
+
+def test_every_link_and_anchor_inside_the_site_leads_somewhere(published: Path) -> None:
+    assert broken_links(published, BASE) == []
+    assert len(read_links(published)) > 600
+
+
+def _invalid(path: str) -> str | None:
+    try:
+        html5lib.HTMLParser(strict=True).parse(Path(path).read_bytes())
+    except html5lib.html5parser.ParseError as error:
+        return f"{path}: {error!r}"
+    return None
+
+
+def test_every_page_is_valid_html(published: Path) -> None:
+    pages = sorted(map(str, published.rglob("*.html")))
+    with ProcessPoolExecutor(os.cpu_count()) as pool:
+        assert [fault for fault in pool.map(_invalid, pages, chunksize=20) if fault] == []
+
+
+def serious_violations(tab: Page) -> list[str]:
+    return [
+        f"{one['id']}: {one['nodes'][0]['html'][:120]} ({len(one['nodes'])})"
+        for one in Axe().run(tab).response["violations"]
+        if one["impact"] in ("serious", "critical")
+    ]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [360, 1280])
+def test_pages_fit_ask_nobody_else_and_keep_everybody_in(
+    browser: Browser, address: str, width: int, scheme: str
+) -> None:
+    """Fits the screen, loads without a complaint or a cookie, and axe finds nothing serious."""
+    faults: list[str] = []
+    with browser.new_context(
+        viewport={"width": width, "height": 800},
+        color_scheme="dark" if scheme == "dark" else "light",
+        reduced_motion="reduce",
+    ) as context:
+        for page in KINDS:
+            visitor = Visitor(context.new_page(), address)
+            visitor.watch()
+            tab = visitor.open(page)
+            tab.wait_for_load_state("networkidle")
+            tab.evaluate("document.querySelectorAll('details').forEach(details => { details.open = true })")
+            overflow = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            serious = serious_violations(tab) if (width, scheme) in ((1280, "light"), (360, "dark")) else []
+            found = [*visitor.faults, *serious, *([f"{overflow} px too wide"] if overflow > 0 else [])]
+            faults += [f"{page or 'home'}: {fault}" for fault in found]
+            tab.close()
+        assert context.cookies() == []
+    assert faults == []
+
+
+@pytest.mark.parametrize("page", KINDS)
+def test_a_page_says_as_much_without_script(browser: Browser, address: str, page: str) -> None:
+    """Everything that is text is in the HTML; controls that script alone can work are not shown."""
+    with browser.new_context(java_script_enabled=False) as context:
+        tab = context.new_page()
+        tab.goto(address + page)
+        assert tab.locator("main h1").count() == 1
+        assert tab.locator("main").inner_text().strip()
+        dead = tab.locator("main button:visible, main select:visible, main input:visible, main textarea:visible")
+        assert dead.count() == 0
+
+
+@pytest.mark.parametrize("page", ["", "gb/gb0170.html", "dashboard.html", "paste.html", "releases.html"])
+def test_nothing_moves_while_a_page_loads(context: BrowserContext, address: str, page: str) -> None:
+    tab = context.new_page()
+    tab.add_init_script(
+        """window.shifts = 0;
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) window.shifts += entry.hadRecentInput ? 0 : entry.value;
+        }).observe({ type: "layout-shift", buffered: true });"""
+    )
+    tab.goto(address + page)
+    tab.wait_for_load_state("networkidle")
+    tab.wait_for_timeout(200)
+    assert tab.evaluate("window.shifts") < 0.01
+
+
+def test_a_breaks_page_is_small_with_everything_it_needs(published: Path) -> None:
+    needed = [published / "assets/css/style.css", published / "assets/js/site.js", published / "assets/icon.svg"]
+    shared = sum(len(gzip.compress(path.read_bytes())) for path in needed)
+    pages = {path.name: len(gzip.compress(path.read_bytes())) for path in (published / "gb").glob("*.html")}
+    assert len(pages) >= 593
+    assert {name: size for name, size in pages.items() if size + shared > LIMIT} == {}
+
+
+def test_a_breaks_page_asks_for_nothing_but_style_script_and_icon(context: BrowserContext, address: str) -> None:
+    tab = context.new_page()
+    asked: list[str] = []
+    tab.on("request", lambda request: asked.append(request.url.removeprefix(address)))
+    tab.goto(f"{address}gb/gb0170.html")
+    tab.wait_for_load_state("networkidle")
+    assert set(asked) <= {"gb/gb0170.html", "assets/css/style.css", "assets/js/site.js", "assets/icon.svg"}

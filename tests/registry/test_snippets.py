@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import ast
+import builtins
+import symtable
+from pathlib import Path
+
+import pytest
+
+from registry.repros import parse_repro, read_repros
+from registry.snippets import Program, Snippet, take_apart
+from registry.source_text import is_source_code
+from tests.conftest import ROOT
+
+REPROS = read_repros(ROOT / "registry" / "repros")
+PROGRAMS = {gb_id: take_apart(repro) for gb_id, repro in REPROS.items()}
+
+
+def program(source: str) -> Program:
+    return take_apart(parse_repro(source, "GB0001"))
+
+
+def snippets(found: Program) -> tuple[Snippet, ...]:
+    return (found.broken, *found.fixes, *found.isolated)
+
+
+def unknown_names(code: str) -> set[str]:
+    """Names that a snippet uses, and neither it nor Python nor `import torch` gives."""
+    table = symtable.symtable(code, "snippet", "exec")
+    given = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_assigned() or symbol.is_imported()}
+    used = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()} | _globals(table)
+    return used - given - set(dir(builtins)) - {"torch", "__class__"}
+
+
+def _globals(table: symtable.SymbolTable) -> set[str]:
+    found: set[str] = set()
+    for inner in table.get_children():
+        found |= {symbol.get_name() for symbol in inner.get_symbols() if symbol.is_global()} | _globals(inner)
+    return found
+
+
+@pytest.mark.parametrize("gb_id", PROGRAMS)
+def test_every_snippet_of_the_corpus_stands_by_itself(gb_id: str) -> None:
+    for snippet in snippets(PROGRAMS[gb_id]):
+        ast.parse(snippet.code)
+        assert unknown_names(snippet.code) <= unknown_names(REPROS[gb_id].source), snippet.name
+        assert f"def {snippet.name}(" in snippet.code
+
+
+def test_a_snippet_has_what_it_needs_and_nothing_else() -> None:
+    found = program('''"""Lead."""
+import math
+
+import torch
+
+FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
+CONFIG = {"trace_numpy": False}
+COMPILE = {"dynamic": True}
+HALF = 0.5
+
+
+def helper(x):
+    return x * HALF
+
+
+def unused(x):
+    return x
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return helper(x).item()
+
+
+def fixed(x):
+    """Choose it
+    when {this}."""
+    # kept
+    return x * math.pi
+
+
+def fixed_flag(x):
+    """Or."""
+    return helper(x).item()
+
+
+def isolated(x):
+    """Else."""
+    return x
+''')
+    assert found.broken.code == (
+        "HALF = 0.5\n\ndef helper(x):\n    return x * HALF\n\ndef broken(x):\n    return helper(x).item()"
+    )
+    assert found.broken.lines[-1] == (25, "    return helper(x).item()")
+    assert [fix.name for fix in found.fixes] == ["fixed", "fixed_flag"]
+    assert found.fixes[0].code == "import math\n\ndef fixed(x):\n    # kept\n    return x * math.pi"
+    assert found.fixes[0].when == "Choose it when {this}."
+    assert found.fixes[1].settings == "torch._dynamo.config.capture_scalar_outputs = True"
+    assert found.config == ("torch._dynamo.config.trace_numpy = False",)
+    assert found.compile_options == "dynamic=True"
+    assert [one.name for one in found.isolated] == ["isolated"]
+
+
+def test_a_name_that_a_function_makes_for_itself_is_not_the_modules() -> None:
+    found = program('''"""Lead."""
+import torch
+
+
+def scaled(y):
+    return y * 2
+
+
+def broken(x):
+    def scaled(y):
+        return y
+
+    return scaled(x)
+''')
+    assert found.broken.code.startswith("def broken")
+
+
+def test_what_makes_an_operator_comes_with_it() -> None:
+    found = program('''"""Lead."""
+import torch
+
+library = torch.library.Library("mine", "DEF")
+library.define("plain(Tensor x) -> Tensor")
+
+
+@torch.library.custom_op("other::double", mutates_args=())
+def double(x: torch.Tensor) -> torch.Tensor:
+    return x * 2
+
+
+@double.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+def broken(x):
+    return torch.ops.mine.plain(x)
+
+
+def fixed(x):
+    """When."""
+    return double(x)
+''')
+    assert "library.define" in found.broken.code
+    assert "double" not in found.broken.code
+    assert "register_fake" in found.fixes[0].code
+    assert "library.define" not in found.fixes[0].code
+
+
+@pytest.mark.parametrize(
+    ("text", "is_source"),
+    [
+        ("msg", True),
+        ("str(value)", True),
+        ("cause.func", True),
+        ('"a {b} " + c', True),
+        ('f"a" "b"', True),
+        ("msg +   + err", True),
+        ("next({self})", False),
+        ("{name}", False),
+        ("tensor.is_inference() is not supported", False),
+        ("A sentence.", False),
+        ('"quoted" words', False),
+        ("", False),
+    ],
+)
+def test_python_source_is_told_from_text(text: str, is_source: bool) -> None:
+    assert is_source_code(text) is is_source
+
+
+def test_the_corpus_is_there() -> None:
+    assert len(PROGRAMS) == len(list(Path(ROOT / "registry" / "repros").glob("GB*.py"))) > 400

@@ -1,0 +1,40 @@
+"""Read the numbers of a page with the lists they link to, and find those lists as the home page would."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from urllib.parse import parse_qs, urlsplit
+
+from bs4 import BeautifulSoup
+
+from registry.model import Registry
+from sitegen.facets import Facets, facets_of
+
+
+def linked_numbers(page: str) -> Iterator[tuple[int, str]]:
+    """Yield (number, the link it stands in) for every number that links to the home page."""
+    for link in BeautifulSoup(page, "html.parser").select("a[href*='index.html']"):
+        yield int(link.get_text()), str(link["href"]).removeprefix("../")
+
+
+def bare_numbers(page: str) -> list[str]:
+    """Cells of tables with a number that links nowhere; zero has no list."""
+    cells = BeautifulSoup(page, "html.parser").find_all("td")
+    return [text for cell in cells if (text := cell.get_text()).isdigit() and text != "0" and not cell.find("a")]
+
+
+def wrong_numbers(registry: Registry, page: str) -> list[tuple[int, str, int]]:
+    """(number, link, how many ids the link really lists) for each number that is not that of its list."""
+    facets = {gb.gb_id: facets_of(gb) for gb in registry}
+    counted = [(number, link, len(listed(facets, link))) for number, link in linked_numbers(page)]
+    return [one for one in counted if one[0] != one[2]]
+
+
+def listed(facets: Mapping[str, Facets], link: str) -> set[str]:
+    """The ids behind a link: every facet it names has one of the values it names."""
+    address = urlsplit(link)
+    assert address.path == "index.html"
+    found = set(facets)
+    for facet, [value] in parse_qs(address.query).items():
+        found = {gb_id for gb_id in found if any(one in facets[gb_id].get(facet, ()) for one in value.split(","))}
+    return found

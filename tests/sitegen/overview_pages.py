@@ -1,0 +1,20 @@
+"""The pages about many breaks, made from the registry as it is committed."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from registry.snippets import programs_of
+from registry.taxonomy import read_taxonomy
+from sitegen.overview import render_overview
+from sitegen.templating import template_environment
+from tests.committed import committed_registry
+from tests.conftest import ROOT
+
+KINDS = [category.key for category in read_taxonomy(ROOT / "registry" / "taxonomy.yml")]
+
+
+@cache
+def real_pages() -> dict[str, str]:
+    registry = committed_registry()
+    return render_overview(registry, programs_of(registry), template_environment(ROOT / "templates"))

@@ -1,0 +1,176 @@
+"""A break's page, from the committed registry: what a reader finds on it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from registry.snippets import programs_of
+from sitegen.break_page import BreakPages
+from sitegen.captured import evidence_to_show, own_message
+from sitegen.report_issue import LONGEST
+from sitegen.templating import template_environment
+from tests.committed import committed_breaks, committed_registry
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+@cache
+def pages() -> BreakPages:
+    return BreakPages(committed_registry(), programs_of(committed_registry()), template_environment(ROOT / "templates"))
+
+
+@cache
+def page(gb_id: str) -> BeautifulSoup:
+    return BeautifulSoup(pages().render(committed_breaks()[gb_id]), "html.parser")
+
+
+def one(soup: BeautifulSoup, selector: str) -> Tag:
+    (found,) = soup.select(selector)
+    return found
+
+
+def text(tag: Tag) -> str:
+    return " ".join(tag.get_text().split())
+
+
+def field(gb_id: str, anchor: str) -> list[tuple[str, str]]:
+    """(heading, text) of what stands under an anchor, in order."""
+    heading = one(page(gb_id), f"#{anchor}")
+    found = heading.find_parent(class_="field")
+    assert found is not None
+    return [(text(part.h4), " ".join(text(part).split())) for part in found.select(".text") if part.h4]
+
+
+def test_the_answer_stands_at_the_top() -> None:
+    soup = page("GB0170")
+    assert text(one(soup, "h1")) == "GB0170: Data-dependent branching"
+    assert "can't know which branch" in text(one(soup, ".lead"))
+    badges = [text(badge) for badge in soup.select(".badge")]
+    assert badges[0] == "Verified fix"
+    assert {"torch 2.8.0 – 2.15.0", "CPU and CUDA"} <= set(badges)
+    assert [text(card) for card in soup.select(".pair .sample h2")] == ["Breaks", "Works"]
+    assert "if x.mean() > 0:" in one(soup, ".pair .breaks .here").get_text()
+    assert "torch.where" in one(soup, ".pair .works .changed").get_text()
+    assert text(one(soup, ".pair .works .when")).startswith("Both branches are cheap")
+    assert len(soup.select(".more-fixes .sample")) == 1
+
+
+def test_where_the_registry_holds_source_code_the_captured_text_comes_first() -> None:
+    (printed, registered) = field("GB0170", "explanation")
+    assert printed[0] == "Printed"
+    assert "The branch condition involves a tensor" in printed[1]
+    assert registered[0] == "In the registry: source code, not the text"
+    hints = field("GB0170", "hints")
+    assert [heading for heading, _ in hints] == ["Printed", "In the registry"]
+    assert "torch.cond" in hints[0][1]
+    assert "gives no hints" in hints[1][1]
+
+
+def test_a_break_that_surfaces_as_another_shows_its_own_part_of_the_message() -> None:
+    gb = committed_breaks()["GB7000"]
+    shown = evidence_to_show(gb)
+    assert shown is not None
+    assert shown.message.startswith("Unsupported Tensor.item()")
+    assert own_message(gb, shown.message).gb_type == "graph break in loop"
+    assert field("GB7000", "graph-break-type")[0][1].endswith("graph break in loop")
+
+
+def test_a_message_is_shown_from_the_newest_release_in_which_the_program_still_breaks() -> None:
+    stopped = [
+        gb
+        for gb in committed_registry()
+        if evidence_to_show(gb) and gb.fresh_evidence[-1].verdicts.get("eager") == "stopped"
+    ]
+    assert stopped
+    note = text(one(page(stopped[0].gb_id), ".wording .small"))
+    assert "since that is the newest release in which it breaks so" in note
+
+
+def test_every_page_answers_or_says_how_to_add_the_answer() -> None:
+    for gb in committed_registry():
+        soup = page(gb.gb_id)
+        if gb.repro is None:
+            assert text(one(soup, ".no-program"))
+        else:
+            assert soup.select(".pair .breaks pre")
+            assert soup.select(".pair .works pre") or text(one(soup, ".pair .none p"))
+        for heading in soup.select("h2:not(header h2), h3, h4"):
+            section = heading.parent
+            assert section is not None
+            assert text(section) != text(heading), f"{gb.gb_id}: nothing under {text(heading)}"
+
+
+def test_only_evidence_of_the_program_as_it_is_now_is_shown() -> None:
+    for gb in committed_registry():
+        holds = "One graph, equal to eager" in text(page(gb.gb_id))
+        assert holds == any(any(seen.fixes.values()) for seen in gb.fresh_evidence), gb.gb_id
+
+
+def test_the_table_of_releases_says_what_the_evidence_says() -> None:
+    for gb in committed_registry():
+        rows = {
+            text(row.th).split()[0]: [text(cell) for cell in row.select("td")]
+            for row in page(gb.gb_id).select(".tape tbody tr")
+            if row.th
+        }
+        for seen in gb.fresh_evidence:
+            row = rows.get(seen.environment.torch)
+            if row is None:  # a program may be run on a release that has no such id yet
+                continue
+            cell = row[2 if seen.environment.device == "cpu" else 3]
+            verdict = seen.verdicts["eager"]
+            assert ("●" in cell) == (verdict in ("verified", "reproduced")), (gb.gb_id, seen.environment)
+            assert ("○" in cell) == (verdict == "stopped")
+
+
+def test_call_sites_link_to_the_line_at_each_releases_tag() -> None:
+    links = [str(link["href"]) for link in page("GB0170").select(".tape a")]
+    assert len(links) == 11
+    assert links[0].startswith("https://github.com/pytorch/pytorch/blob/v2.15.0/torch/_dynamo/symbolic_convert.py#L")
+
+
+def test_related_breaks_are_others_and_each_once() -> None:
+    for gb in committed_registry():
+        section = next(part for part in page(gb.gb_id).select(".fact") if part.h2 and text(part.h2) == "Related")
+        links = [str(link["href"]) for link in section.select("a")]
+        assert len(links) == len(set(links))
+        assert f"{gb.gb_id.lower()}.html" not in links
+    related = text(next(part for part in page("GB7000").select(".fact") if part.h2 and text(part.h2) == "Related"))
+    assert (
+        "GB0124 Unsupported Tensor.item() call with capture_scalar_outputs=False this program gives it, too" in related
+    )
+
+
+def test_an_issue_at_pytorch_is_filled_in_and_its_address_is_not_too_long() -> None:
+    for gb in committed_registry():
+        links = [str(link["href"]) for link in page(gb.gb_id).select("a") if text(link) == "Report it to PyTorch"]
+        (link,) = links
+        assert len(link) <= LONGEST
+        query = parse_qs(urlsplit(link).query)
+        assert query["title"][0].startswith(f"[dynamo] {gb.gb_id}: ")
+        assert f"gb/{gb.gb_id.lower()}.html" in query["body"][0]
+        if gb.repro:
+            assert "def broken(" in query["body"][0]
+
+
+def test_the_edit_of_an_older_wording_reads_both_ways() -> None:
+    for gb in committed_registry():
+        for change in page(gb.gb_id).select(".earlier dd"):
+            assert not change.select("ins ins, del del")
+    soup = page("GB0170")
+    first = soup.select(".earlier details")[0]
+    assert text(first.summary or first) == "torch 2.11.0"
+    assert "trace_info" in "".join(tag.get_text() for tag in first.select("ins"))
+
+
+@pytest.mark.parametrize("gb_id", ["GB0002", "GB0170", "GB0252", "GB7000"])
+def test_a_page_is_one_column_of_html_and_one_of_facts(gb_id: str) -> None:
+    soup = page(gb_id)
+    assert str(soup).count("<!-- column -->") == 2
+    assert len(re.findall(r"\{::nomarkdown\}|\{:/nomarkdown\}", str(soup))) == 2

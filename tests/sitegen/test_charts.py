@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import vl_convert
+
+from sitegen import charts
+from sitegen.charts import bars_chart, columns_chart, lines_chart
+from tests.conftest import ROOT
+
+SERIES = {"new": {"2.8.0": 3, "2.9.0": 12, "2.10.0": 0}, "retired": {"2.8.0": 1, "2.9.0": 7, "2.10.0": 31}}
+ROWS = {"Wide MMMM, & narrow iiii": {"verified": 7, "open": 3}, "B": {"verified": 0, "open": 25}}
+
+
+def draw_all() -> dict[str, str]:
+    return {
+        "lines": lines_chart("Lines & <more>", SERIES),
+        "columns": columns_chart("Columns", SERIES),
+        "bars": bars_chart("Bars", ROWS),
+    }
+
+
+def paths(svg: str, series: str) -> list[list[float]]:
+    """The numbers in the `d` of every shape of one series, in the order drawn."""
+    shapes = ElementTree.fromstring(svg).iter("path")
+    return [numbers(path.attrib["d"]) for path in shapes if path.get("fill") == f"var(--chart-{series})"]
+
+
+def numbers(text: str) -> list[float]:
+    return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?", text)]
+
+
+@pytest.mark.parametrize("name", ["lines", "columns", "bars"])
+def test_a_chart_has_nothing_that_the_page_forbids_or_shares(name: str) -> None:
+    drawn = ElementTree.fromstring(draw_all()[name])
+    attributes = {attribute for element in drawn.iter() for attribute in element.attrib}
+    assert attributes <= charts._KEPT | {"role", "aria-label"}
+    assert attributes.isdisjoint({"style", "id", "class", "width", "height", "href", "clip-path"})
+    assert {element.tag for element in drawn.iter()} <= {"svg", "g", "path", "line", "text"}
+
+
+@pytest.mark.parametrize("name", ["lines", "columns", "bars"])
+def test_a_chart_takes_its_colours_from_the_stylesheet(name: str) -> None:
+    drawn = ElementTree.fromstring(draw_all()[name])
+    colours = {element.get(use) for element in drawn.iter() for use in ("fill", "stroke")} - {None}
+    assert all(colour in ("none", "currentColor") or str(colour).startswith("var(--") for colour in colours)
+
+
+def test_a_chart_says_what_it_is_and_grows_with_the_page() -> None:
+    svg = ElementTree.fromstring(draw_all()["lines"])
+    assert svg.attrib == {"viewBox": "0 0 400 260", "role": "img", "aria-label": "Lines & <more>"}
+
+
+def test_text_in_a_chart_is_escaped_for_markdown_and_liquid() -> None:
+    drawn = bars_chart("t", {"{{ x }} <b> *y* & z": {"verified": 1}})
+    assert "&#123;&#123; x &#125;&#125; &#60;b&#62; &#42;y&#42; &#38; z" in drawn
+
+
+def test_numbers_have_one_decimal_at_most() -> None:
+    assert not re.search(r"\d\.\d\d", "".join(draw_all().values()).replace("0.5,0.5", ""))
+
+
+def test_columns_are_as_high_as_their_numbers() -> None:
+    drawn = columns_chart("t", SERIES)
+    for series, steps in SERIES.items():
+        heights = [shape[3] for shape in paths(drawn, series)]
+        unit = 200 / 35  # 31 needs an axis up to 35
+        assert heights == pytest.approx([number * unit for number in steps.values()], abs=0.1)
+
+
+def test_lines_pass_through_their_numbers_and_the_last_is_written_out() -> None:
+    drawn = lines_chart("t", SERIES)
+    svg = ElementTree.fromstring(drawn)
+    for series, steps in SERIES.items():
+        points = [
+            numbers(path.attrib["transform"])[1]
+            for path in svg.iter("path")
+            if path.get("fill") == f"var(--chart-{series})"
+        ]
+        assert points == pytest.approx([200 - number * 200 / 35 for number in steps.values()], abs=0.1)
+    bold = [text.text for text in svg.iter("text") if text.get("font-weight")]
+    assert bold == ["0", "31"]
+
+
+def test_bars_are_as_long_as_their_parts_and_say_their_sum() -> None:
+    drawn = bars_chart("t", ROWS)
+    unit = 355 / 25
+    assert [shape[2] for shape in paths(drawn, "verified")] == pytest.approx([7 * unit], abs=0.1)
+    assert [shape[2] for shape in paths(drawn, "open")] == pytest.approx([3 * unit, 25 * unit], abs=0.1)
+    assert [shape[0] for shape in paths(drawn, "open")] == pytest.approx([7 * unit, 0], abs=0.1)
+    texts = [text.text for text in ElementTree.fromstring(drawn).iter("text")]
+    assert texts == [*ROWS, "10", "25"]
+
+
+@pytest.mark.parametrize("font", ["serif", "monospace", "no such font"])
+def test_no_font_moves_anything(font: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Machines have different fonts: a chart that measured its text would differ between them."""
+    expected = draw_all()
+    monkeypatch.setattr(charts, "_CONFIG", {**charts._CONFIG, "font": font})
+    assert draw_all() == expected
+
+
+def test_a_chart_that_measures_its_text_would_differ_between_fonts() -> None:
+    """Or the test above could not fail."""
+    values = [{"row": row, "sum": sum(parts.values())} for row, parts in ROWS.items()]
+    chart = {
+        "data": {"values": values},
+        "mark": "bar",
+        "encoding": {"y": {"field": "row"}, "x": {"field": "sum", "type": "quantitative"}},
+    }
+    drawn = [vl_convert.vegalite_to_svg({**chart, "config": {"font": font}}) for font in ("serif", "monospace")]
+    places = [re.findall(r'viewBox="[^"]*"', svg) for svg in drawn]
+    assert places[0] != places[1]
+
+
+def test_another_process_with_nothing_of_this_machines_settings_draws_the_same_bytes(tmp_path: Path) -> None:
+    (tmp_path / "fonts.conf").write_text('<?xml version="1.0"?><fontconfig></fontconfig>', "utf-8")
+    bare = {"HOME": str(tmp_path), "FONTCONFIG_FILE": str(tmp_path / "fonts.conf"), "TZ": "Asia/Tokyo", "LC_ALL": "C"}
+    script = (
+        "from tests.sitegen.test_charts import draw_all; import sys; sys.stdout.write(''.join(draw_all().values()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=ROOT,
+        env={**bare, "PATH": os.defpath, "PYTHONHASHSEED": "7"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "".join(draw_all().values())

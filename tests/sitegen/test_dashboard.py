@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+from bs4 import BeautifulSoup, Tag
+
+from registry.coverage import count_coverage
+from registry.merge import merge_registry
+from registry.model import Environment, Evidence, Note, Registry, Repro
+from sitegen.counts import Lists
+from sitegen.dashboard import Reference, dashboard_context, reference_of
+from sitegen.overview import render_overview
+from sitegen.templating import template_environment
+from tests.committed import committed_registry
+from tests.conftest import ROOT
+from tests.samples import knowledge, release, revision, site
+from tests.sitegen.linked_numbers import bare_numbers, linked_numbers, wrong_numbers
+from tests.sitegen.overview_pages import KINDS, real_pages
+from tests.sitegen.test_render import a_registry
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def dashboard() -> BeautifulSoup:
+    return BeautifulSoup(real_pages()["dashboard.md"], "html.parser")
+
+
+def test_every_number_is_that_of_the_list_it_links_to() -> None:
+    page = real_pages()["dashboard.md"]
+    assert len(list(linked_numbers(page))) > 200
+    assert wrong_numbers(committed_registry(), page) == []
+
+
+def test_every_number_in_a_table_has_a_list() -> None:
+    assert bare_numbers(real_pages()["dashboard.md"]) == []
+
+
+def test_the_funnel_counts_what_graphbreak_status_counts() -> None:
+    registry = committed_registry()
+    funnel = dashboard_context(registry)["funnel"]
+    coverage = count_coverage(registry.breaks, funnel["torch"], funnel["device"])
+    assert [count.number for count in funnel["steps"].values()] == [
+        coverage.registered,
+        coverage.live,
+        coverage.reproduced,
+        coverage.verified,
+    ]
+
+
+def test_the_reference_is_where_most_ids_are_covered_the_newest_of_equals() -> None:
+    assert reference_of(committed_registry(), Lists(committed_registry())) == Reference("2.13.0", "cpu")
+    old, new = ran_in("2.9.0", "2.10.0"), ran_in("2.10.0", "2.9.0", only_first_in="2.9.0")
+    assert reference_of(old, Lists(old)) == Reference("2.10.0", "cpu")
+    assert reference_of(new, Lists(new)) == Reference("2.9.0", "cpu")
+    nothing = merge_registry(knowledge({"GB0001": [revision("t")]}))
+    assert reference_of(nothing, Lists(nothing)) is None
+
+
+def ran_in(*releases: str, only_first_in: str = "") -> Registry:
+    """Two ids with a program each; where `only_first_in` was run, both gave their id, elsewhere one."""
+    ids = {"GB0001": [revision("a")], "GB0002": [revision("b")]}
+    evidence = {
+        gb_id: tuple(
+            Evidence(
+                environment=Environment(torch=torch, python="3.11", device="cpu"),
+                repro_sha256="x",
+                verdicts={"eager": "stopped" if gb_id == "GB0002" and torch != only_first_in else "verified"},
+            )
+            for torch in releases
+        )
+        for gb_id in ids
+    }
+    repros = {
+        gb_id: Repro(gb_id=gb_id, lead="L", source="", sha256="x", fixes={"fixed": "rewrite"}, isolated=())
+        for gb_id in ids
+    }
+    known = [release(torch, ids) for torch in ("2.9.0", "2.10.0")]
+    return merge_registry(knowledge(ids, releases=known, repros=repros, evidence=evidence))
+
+
+def test_a_kinds_statuses_add_up_to_its_ids() -> None:
+    rows = dashboard_context(committed_registry())["categories"]
+    assert sum(row["total"].number for row in rows) == len(committed_registry())
+    for row in rows:
+        assert sum(count.number for count in row["by_status"].values()) == row["total"].number
+
+
+@pytest.mark.parametrize("key", KINDS)
+def test_old_links_to_a_kind_on_the_dashboard_still_arrive(key: str, dashboard: BeautifulSoup) -> None:
+    (row,) = dashboard.select(f'[id="{key}"]')
+    assert row.name == "tr"
+    assert row.select_one("a")["href"] == f"categories/{key}.html"  # type: ignore[index]
+
+
+def test_charts_show_the_numbers_of_the_tables(dashboard: BeautifulSoup) -> None:
+    ids, _changes = (chart_numbers(chart) for chart in dashboard.select(".charts svg"))
+    newest = column(dashboard.select("h2#releases ~ table")[0], 0)
+    assert ids == [newest[1], newest[2]]  # registered and live, after the day it was built
+    funnel = dashboard.select_one("h2#coverage ~ div")
+    assert funnel is not None
+    assert chart_numbers(funnel.find("svg")) == [int(cell.get_text()) for cell in funnel.select("td")][:4]
+    kinds = [int(row.find_all("td")[0].get_text()) for row in dashboard.select("#kinds tbody tr")]
+    assert chart_numbers(dashboard.select_one(".chart.wide svg")) == kinds
+
+
+def chart_numbers(chart: object) -> list[int]:
+    assert isinstance(chart, Tag)
+    return [int(text.get_text()) for text in chart.find_all("text") if text.get("font-weight")]
+
+
+def column(table: Tag, row: int) -> list[int]:
+    """The numbers of a row; what is no number counts as -1."""
+    cells = table.select("tbody tr")[row].find_all("td")
+    return [int(cell.get_text()) if cell.get_text().isdigit() else -1 for cell in cells]
+
+
+def test_a_fold_lists_as_many_as_it_says(dashboard: BeautifulSoup) -> None:
+    said = {}
+    for fold in dashboard.find_all("details"):
+        name = fold.select("summary")[0].get_text()
+        if number := re.search(r"\((\d+)\)", name):
+            said[name] = (int(number[1]), len(fold.find_all("li")))
+    assert said
+    assert {name: pair for name, pair in said.items() if pair[0] != pair[1]} == {}
+
+
+def test_a_gap_is_what_is_empty_not_what_is_absent() -> None:
+    gaps = {label: count.number for label, count in dashboard_context(a_registry())["gaps"]}
+    assert gaps == {"With any gap": 1, "No context": 1, "No explanation": 1, "No hints": 1}
+
+
+def test_the_large_numbers_are_those_of_the_registry() -> None:
+    tiles = {label: count.number for label, count in dashboard_context(a_registry())["tiles"]}
+    assert tiles == {
+        "ids": 4,
+        "emitted by torch 2.9.0": 2,
+        "retired: registered, no longer emitted": 1,
+        "dropped: gone from the registry": 1,
+        "with a hand-written note": 1,
+    }
+
+
+def test_a_change_of_title_is_shown_with_the_newest_release() -> None:
+    changes = {row["name"]: row["breaks"] for row in dashboard_context(a_registry())["changes"]}
+    assert [(gb.gb_id, earlier) for gb, earlier in changes["Reworded"]] == [("GB0001", "old type")]
+    assert [gb.gb_id for gb, _ in changes["New"]] == ["GB0002"]
+    assert [gb.gb_id for gb, _ in changes["No longer emitted"]] == ["GB0003"]
+
+
+@pytest.mark.parametrize("releases", [0, 1, 2])
+def test_a_young_registry_has_its_pages_too(releases: int) -> None:
+    wordings = {"GB0001": [revision("t")]}
+    known = [release(torch, wordings) for torch in ("2.8.0", "2.9.0")[:releases]]
+    registry = merge_registry(knowledge(wordings, releases=known))
+    pages = render_overview(registry, {}, template_environment(ROOT / "templates"))
+    assert pages["dashboard.md"].count("<svg") == 1 + releases
+    assert ("releases.md" in pages) == bool(releases)
+
+
+def test_evidence_of_an_older_program_counts_for_nothing() -> None:
+    place = Environment(torch="2.9.0", python="3.11", device="cpu", date="2026-01-02")
+    repro = Repro(gb_id="GB0001", lead="L", source="", sha256="new", fixes={}, isolated=())
+    stale = Evidence(environment=place, repro_sha256="old", verdicts={"eager": "reproduced"})
+    known = knowledge(
+        {"GB0001": [revision("t")]},
+        releases=[release("2.9.0", {"GB0001": [revision("t")]}, [site("t", "GB0001")])],
+        repros={"GB0001": repro},
+        evidence={"GB0001": (stale,)},
+    )
+    context = dashboard_context(merge_registry(known, {"GB0001": Note(text="n", written_for="t")}))
+    assert context["environments"] == []
+    assert [count.number for count in context["funnel"]["steps"].values()] == [1, 1, 0, 0]
