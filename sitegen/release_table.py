@@ -80,7 +80,8 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
     cell = _VERDICTS.get(verdict, replace(_UNKNOWN, title=verdict, word=verdict))
     if verdict == "other id" and backend == "eager" and evidence.ids:
         gb_id = evidence.ids[0]
-        return replace(cell, word=gb_id, link=f"{gb_id.lower()}.html")
+        link = "" if gb_id.startswith("GBL-") else f"{gb_id.lower()}.html"  # a local id has a page only when captured
+        return replace(cell, word=gb_id, link=link)
     return cell
 
 

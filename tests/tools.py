@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
@@ -59,6 +63,31 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves a folder and keeps its log to itself."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that closes a tab breaks its connections off: nothing to report."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
+
+
+@contextmanager
+def served(folder: Path, handler: type[QuietHandler] = QuietHandler) -> Iterator[str]:
+    """A real server on loopback; gives its address, without a final slash."""
+    with _Server(("127.0.0.1", 0), partial(handler, directory=str(folder))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
 
 
 def run_node(script: str, *arguments: str, stdin: str = "") -> str:

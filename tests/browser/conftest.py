@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.conftest import ROOT
-from tests.tools import build_with_jekyll
+from tests.tools import QuietHandler, build_with_jekyll, served
 
 BASE = "/compile-graph-break-site"
 
@@ -47,7 +44,7 @@ def _icon(message: ConsoleMessage) -> bool:
     return message.location["url"].endswith("/favicon.ico")
 
 
-class _Handler(SimpleHTTPRequestHandler):
+class _Handler(QuietHandler):
     """Serves what Pages would: below the base address, with the site's own page for what is not there."""
 
     def translate_path(self, path: str) -> str:
@@ -65,9 +62,6 @@ class _Handler(SimpleHTTPRequestHandler):
         self.wfile.write(content)
         return None
 
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -79,11 +73,8 @@ def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def address(published: Path) -> Iterator[str]:
-    handler = partial(_Handler, directory=str(published))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}{BASE}/"
-        server.shutdown()
+    with served(published, _Handler) as origin:
+        yield f"{origin}{BASE}/"
 
 
 @pytest.fixture

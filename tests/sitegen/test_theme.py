@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import html5lib
 import pytest
@@ -16,6 +13,7 @@ from playwright.sync_api import Browser, Page
 
 from sitegen.preview import render_preview, write_preview
 from tests.sitegen.fixture_site import HOSTILE, NOTES, REPOSITORY, write_fixture_site
+from tests.tools import served
 
 EVERY_PAGE = (
     *("index.html", "dashboard.html", "404.html", "liquid.html"),
@@ -133,16 +131,8 @@ def folder(docs: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def address(folder: Path) -> Iterator[str]:
-    handler = partial(_QuietHandler, directory=str(folder))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-class _QuietHandler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+    with served(folder) as origin:
+        yield f"{origin}/"
 
 
 @pytest.mark.browser

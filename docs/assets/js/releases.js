@@ -6,6 +6,7 @@ const root = new URL("../../", import.meta.url);
 const form = document.getElementById("compare");
 const shown = document.getElementById("compared");
 const { from, to, swap } = form.elements;
+const CHANGED_WORDS = ["reworded", "meaning"]; // their pages show the difference
 
 start();
 
@@ -59,8 +60,8 @@ function runs(data, pair) {
 
 function runsOn(data, pair, device) {
   const changes = compareRuns(data, pair.from, pair.to, device);
-  const item = (one) => {
-    const line = wordsItem(one);
+  const item = (one, group) => {
+    const line = wordsItem(one, group);
     line.append(" ", element("span", `${pair.from}: ${one.from}. ${pair.to}: ${one.to}.`, "before"));
     return line;
   };
@@ -70,7 +71,7 @@ function runsOn(data, pair, device) {
 function groups(changes, names, item) {
   const found = Object.entries(changes);
   const words = found.map(([group, entries]) => `${entries.length} ${names[group].toLowerCase()}`).join(", ") || "No change";
-  return [paragraph(`${words}.`), ...found.map(([group, entries]) => fold(names[group], entries.map(item)))];
+  return [paragraph(`${words}.`), ...found.map(([group, entries]) => fold(names[group], entries.map((one) => item(one, group))))];
 }
 
 function fold(name, items) {
@@ -81,10 +82,10 @@ function fold(name, items) {
   return details;
 }
 
-function wordsItem({ id, title, before }) {
+function wordsItem({ id, title, before }, group) {
   const item = element("li");
   const link = element("a", id);
-  link.href = new URL(`gb/${id.toLowerCase()}.html`, root);
+  link.href = new URL(`gb/${id.toLowerCase()}.html${CHANGED_WORDS.includes(group) ? "#earlier-wordings" : ""}`, root);
   item.append(link, " ");
   if (before) item.append(element("del", before), " ", element("ins", title));
   else item.append(title);
