@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from registry.model import GraphBreak, Registry
@@ -39,18 +40,20 @@ class Relations:
     def of(self, gb: GraphBreak) -> list[Related]:
         """The nearest first: raised together, emitted by the same function, same kind in the same file."""
         found: dict[str, str] = {}
-        for gb_id in self._raised_with[gb.gb_id]:
-            found.setdefault(gb_id, "this program gives it, too")
-        for gb_id in self._raised_by[gb.gb_id]:
-            found.setdefault(gb_id, "its program gives this, too")
+        for gb_id, why in self._candidates(gb):
+            if gb_id != gb.gb_id and gb_id in self._breaks:
+                found.setdefault(gb_id, why)
+            if len(found) == MOST:  # a kind may have thousands: nobody looks at all of them for each
+                break
+        return [Related(self._breaks[gb_id], why) for gb_id, why in found.items()]
+
+    def _candidates(self, gb: GraphBreak) -> Iterator[tuple[str, str]]:
+        yield from ((gb_id, "this program gives it, too") for gb_id in self._raised_with[gb.gb_id])
+        yield from ((gb_id, "its program gives this, too") for gb_id in self._raised_by[gb.gb_id])
         for place in _places(gb):
-            for gb_id in self._functions[place]:
-                found.setdefault(gb_id, "same function in torch")
+            yield from ((gb_id, "same function in torch") for gb_id in self._functions[place])
         for file, _ in _places(gb):
-            for gb_id in self._files[file, gb.category]:
-                found.setdefault(gb_id, "same kind, same file")
-        found.pop(gb.gb_id, None)
-        return [Related(self._breaks[gb_id], why) for gb_id, why in found.items() if gb_id in self._breaks][:MOST]
+            yield from ((gb_id, "same kind, same file") for gb_id in self._files[file, gb.category])
 
 
 def _places(gb: GraphBreak) -> list[tuple[str, str]]:
