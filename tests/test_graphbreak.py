@@ -10,6 +10,8 @@ from registry.repros import parse_repro
 from registry.standalone import standalone
 from repro_runner.cli import main
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("spelled", ["GB0124", "gb0124", "124", "0124"])
 def test_show_finds_an_id_however_it_is_spelled(spelled: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,8 @@ from sitegen import charts
 from sitegen.charts import bars_chart, columns_chart, lines_chart
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 SERIES = {"new": {"2.8.0": 3, "2.9.0": 12, "2.10.0": 0}, "retired": {"2.8.0": 1, "2.9.0": 7, "2.10.0": 31}}
 ROWS = {"Wide MMMM, & narrow iiii": {"verified": 7, "open": 3}, "B": {"verified": 0, "open": 25}}
 
