@@ -29,6 +29,8 @@ from tests.checkout import (
     write_note,
 )
 
+pytestmark = pytest.mark.slow
+
 WORDINGS = make_wordings()
 REWORDED = reworded(WORDINGS)
 MARKERS = START.encode(), END.encode()
