@@ -132,6 +132,12 @@ class History:
         return next((seen.torch for seen in self.releases if seen.registered), None)
 
     @property
+    def since_known(self) -> tuple[InRelease, ...]:
+        """The releases from the first that knew the id, registered or emitted."""
+        known = [at for at, seen in enumerate(self.releases) if seen.registered or seen.live]
+        return self.releases[known[0] :] if known else ()
+
+    @property
     def last_live(self) -> str | None:
         return next((seen.torch for seen in reversed(self.releases) if seen.live), None)
 

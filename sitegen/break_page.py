@@ -16,8 +16,9 @@ from registry.taxonomy import UNCATEGORISED
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
-from sitegen.facets import STATUSES
+from sitegen.facets import STATUSES, facets_of
 from sitegen.links import page_permalink, source_label, source_url
+from sitegen.machine_links import links_from
 from sitegen.related import Relations
 from sitegen.release_table import LEGEND, release_rows
 from sitegen.report_issue import report_url
@@ -83,12 +84,13 @@ class BreakPages:
             "kind_size": self._sizes[category.key],
             "description": _description(gb),
             "permalink": page_permalink(gb),
+            "files": links_from("gb", gb),
             "lead": _lead(gb, category),
             "status": STATUSES[gb.status],
             "newest_run": _newest_run(gb),
             "gone": _gone(gb),
             "span": release_span(gb),
-            "devices": joined(device_name(device) for device in _devices(gb)),
+            "devices": joined(map(device_name, facets_of(gb).get("device", ()))),
             "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
         }
 
@@ -135,23 +137,12 @@ def _gone(gb: GraphBreak) -> str:
     return ""
 
 
-def _devices(gb: GraphBreak) -> list[str]:
-    return sorted(
-        {
-            seen.environment.device
-            for seen in gb.fresh_evidence
-            if {"verified", "reproduced"} & set(seen.verdicts.values())
-        }
-    )
-
-
 def _samples(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
     if program is None:
         return {"program": None, "fixes": [], "isolated": []}
     shown = evidence_to_show(gb)
     return {
         "program": program,
-        "script": f"../api/v1/gb/{gb.gb_id}.py.txt",
         "broken": _broken_card(program, shown),
         "fixes": [_fix_card(gb, fix, program, number) for number, fix in enumerate(program.fixes)],
         "isolated": [_isolated_card(one, program) for one in program.isolated],

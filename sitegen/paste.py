@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 
 from registry import messages
 from registry.matching import Vocabulary, Wording, collect_vocabulary
 from registry.model import Registry
 from registry.templates import DISTINCTIVE
+from sitegen.compact import compact
 from sitegen.facets import STATUSES
 
 
@@ -16,11 +16,11 @@ def render_paste(registry: Registry) -> dict[str, str]:
     """Return {path under docs/: text}: all that the page needs to answer as registry.matching does."""
     known = collect_vocabulary(registry)
     parts = [
-        ("layout", _object((name, _json(value)) for name, value in _layout().items())),
-        ("distinctive", _json(DISTINCTIVE)),
-        ("statuses", _json(STATUSES)),
-        ("silent", _object((kind, _json(sorted(gb_ids))) for kind, gb_ids in known.silent.items())),
-        ("unregistered", _array(map(_json, sorted(known.unregistered)))),
+        ("layout", _object((name, compact(value)) for name, value in _layout().items())),
+        ("distinctive", compact(DISTINCTIVE)),
+        ("statuses", compact(STATUSES)),
+        ("silent", _object((kind, compact(sorted(gb_ids))) for kind, gb_ids in known.silent.items())),
+        ("unregistered", _array(map(compact, sorted(known.unregistered)))),
         ("breaks", _array(_breaks(registry, known))),
         ("wordings", _array(map(_wording, known.wordings))),
     ]
@@ -46,18 +46,14 @@ def _layout() -> dict[str, object]:
 def _breaks(registry: Registry, known: Vocabulary) -> Iterator[str]:
     """[id, title, status], live ids before dead ones: the order decides between candidates."""
     by_id = {gb.gb_id: gb for gb in registry}
-    return (_json([gb_id, by_id[gb_id].gb_type, by_id[gb_id].status]) for gb_id in known.gb_ids)
+    return (compact([gb_id, by_id[gb_id].gb_type, by_id[gb_id].status]) for gb_id in known.gb_ids)
 
 
 def _wording(wording: Wording) -> str:
     """[kind, what may stand before and after the literals, weight, ids, literals]; a placeholder is between two."""
     template = wording.template
     ends = ("<" if template.open_start else "") + (">" if template.open_end else "")
-    return _json([wording.kind, ends, template.weight, wording.gb_ids, template.literals])
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return compact([wording.kind, ends, template.weight, wording.gb_ids, template.literals])
 
 
 def _array(items: Iterable[str]) -> str:
@@ -66,4 +62,4 @@ def _array(items: Iterable[str]) -> str:
 
 
 def _object(parts: Iterable[Sequence[str]]) -> str:
-    return "{\n" + ",\n".join(f"{_json(name)}: {text}" for name, text in parts) + "\n}"
+    return "{\n" + ",\n".join(f"{compact(name)}: {text}" for name, text in parts) + "\n}"

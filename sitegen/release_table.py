@@ -41,11 +41,7 @@ _VERDICTS = {
 
 def release_rows(gb: GraphBreak) -> list[dict[str, Any]]:
     """Newest release first, from the first release that knew the id."""
-    known = [seen for seen in gb.history.releases if seen.registered or seen.live]
-    if not known:
-        return []
-    since = gb.history.releases.index(known[0])
-    return [_row(gb, seen) for seen in reversed(gb.history.releases[since:])]
+    return [_row(gb, seen) for seen in reversed(gb.history.since_known)]
 
 
 def _row(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
@@ -11,6 +10,7 @@ import jinja2
 
 from registry.coverage import best_verdict
 from registry.model import GraphBreak, Registry
+from sitegen.compact import compact
 from sitegen.release_changes import (
     GROUPS,
     RUN_GROUPS,
@@ -116,8 +116,8 @@ def releases_data(registry: Registry) -> str:
         "run_groups": RUN_GROUPS,
         "verdicts": VERDICTS,
     }
-    lines = [f"{_dump(name)}:{_dump(value)}" for name, value in head.items()]
-    ids = [f"{_dump(gb.gb_id)}:{_dump(_id_data(gb, registry.releases, devices))}" for gb in registry]
+    lines = [f"{compact(name)}:{compact(value)}" for name, value in head.items()]
+    ids = [f"{compact(gb.gb_id)}:{compact(_id_data(gb, registry.releases, devices))}" for gb in registry]
     return "{\n" + ",\n".join([*lines, '"ids":{\n' + ",\n".join(ids) + "\n}"]) + "\n}\n"
 
 
@@ -138,7 +138,3 @@ def _id_data(gb: GraphBreak, releases: tuple[str, ...], devices: list[str]) -> d
             if gb.fresh_evidence
         },
     }
-
-
-def _dump(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -8,6 +8,7 @@ import jinja2
 
 from registry.model import GraphBreak
 from registry.standalone import standalone
+from sitegen.machine_links import printed_link
 
 _NEW_ISSUE = "https://github.com/pytorch/pytorch/issues/new"
 LONGEST = 7000
@@ -31,4 +32,4 @@ def _title(gb: GraphBreak) -> str:
 
 
 def _body(gb: GraphBreak, template: jinja2.Template, program: str) -> str:
-    return quote(template.render(gb=gb, program=program), safe="")
+    return quote(template.render(gb=gb, program=program, page=printed_link(gb)), safe="")

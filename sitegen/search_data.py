@@ -7,12 +7,12 @@ hexadecimal number whose lowest bit stands for the first value of that facet.
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from registry.model import GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
+from sitegen.compact import compact
 from sitegen.facets import FACETS, OF_RELEASES, STATUSES, Facets, facet_values, facets_of
 
 SCHEMA = 1
@@ -85,5 +85,4 @@ def _masks(facets: Facets, values: Values) -> dict[str, str]:
 
 def _line(entry: Mapping[str, Any]) -> str:
     """JSON on one line, without what is empty."""
-    kept = {key: value for key, value in entry.items() if value}
-    return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+    return compact({key: value for key, value in entry.items() if value})

@@ -65,8 +65,6 @@ def _wording(dated: DatedRevision) -> str:
 
 def _releases(gb: GraphBreak) -> list[dict[str, Any]]:
     """Newest first, from the first release that knew the id."""
-    known = [seen for seen in gb.history.releases if seen.registered or seen.live]
-    since = gb.history.releases.index(known[0]) if known else len(gb.history.releases)
     return [
         {
             "torch": seen.torch,
@@ -74,7 +72,7 @@ def _releases(gb: GraphBreak) -> list[dict[str, Any]]:
             "changes": ", ".join(changes_in(gb.history, seen.torch)),
             "sites": [f"{source_label(site)} {source_url(site, seen.torch)}" for site in seen.call_sites],
         }
-        for seen in reversed(gb.history.releases[since:])
+        for seen in reversed(gb.history.since_known)
     ]
 
 
