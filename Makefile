@@ -24,7 +24,7 @@ $(VENV)/.light: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
-	$(PY) -m pip install --quiet --editable '.[torch,ray,test]' --constraint constraints.txt
+	$(PY) -m pip install --quiet --editable '.[torch,toolkit,ray,test]' --constraint constraints.txt
 	@touch $@
 
 tools:
@@ -45,7 +45,7 @@ quick: lint
 test: quick tools
 	$(PY) generate_site.py --check
 	$(PY) -m pytest -q -n 2 --dist loadfile -m '($(SLOW)) and not torch'
-	$(PY) -m pytest -q -m torch
+	$(PY) -m pytest -q -n 2 --dist loadfile -m torch
 
 bench: $(VENV)/.test
 	$(PY) benchmarks/generate.py

@@ -1,4 +1,4 @@
-"""Read everything that lies beside a registry: releases, taxonomy, repros, evidence, exemptions, findings."""
+"""Read everything that lies beside a registry: releases, taxonomy, repros, evidence, exemptions, findings, figures."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 from registry.evidence import read_captured, read_evidence
 from registry.findings import read_findings
+from registry.measurements import read_measurements
 from registry.merge import Knowledge
 from registry.model import Origin, Wordings
 from registry.releases import read_releases
@@ -27,4 +28,5 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         captured=read_captured(data / "captured"),
         unreached=read_unreached(data / "unreached.yml"),
         findings=read_findings(data / "upstream_findings.yml"),
+        measurements=read_measurements(data / "measurements"),
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from registry.evidence import local_id
 from registry.history import IndexedRelease, merge_history, merge_revisions
+from registry.measured import Measurements
 from registry.model import (
     Category,
     DatedRevision,
@@ -42,6 +43,7 @@ class Knowledge:
     captured: Sequence[tuple[Revision, Sighting]] = ()
     unreached: Mapping[str, Unreached] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
+    measurements: Measurements = field(default_factory=Measurements)
 
     def all_wordings(self) -> Iterable[Wordings]:
         """Every registry we have seen, newest first."""
@@ -81,6 +83,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         built={release.torch: release.built for release in known.releases if release.built},
         unregistered=tuple(s for s in known.releases[-1].call_sites if s.gb_id is None) if known.releases else (),
         environments=_environments(known.evidence),
+        measurements=known.measurements,
     )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from registry.measured import Measurements
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Revision:
@@ -304,6 +306,7 @@ class Registry:
     unregistered: tuple[CallSite, ...] = ()
     """Live call sites of the newest release whose type has no id."""
     environments: tuple[Environment, ...] = field(default=())
+    measurements: Measurements = field(default_factory=Measurements)
 
     def __iter__(self) -> Iterator[GraphBreak]:
         return iter(self.breaks)

@@ -14,10 +14,12 @@ def standalone(repro: Repro) -> str:
         body += ["for name, value in CONFIG.items():", "    setattr(torch._dynamo.config, name, value)"]
     options = ", **COMPILE" if _has(repro, "COMPILE") else ""
     body += [
-        "try:",
-        f"    torch.compile(broken{options})(*inputs())",
-        "except Exception as error:  # some breaks can't be resumed from",
-        "    print(error)",
+        "for fullgraph in (False, True):  # some breaks are told only as an error of fullgraph=True",
+        "    torch._dynamo.reset()",
+        "    try:",
+        f"        torch.compile(broken, fullgraph=fullgraph{options})(*inputs())",
+        "    except Exception as error:",
+        "        print(error)",
     ]
     for fix, kind in repro.fixes.items():
         call = f"print(torch.compile({fix}, fullgraph=True{options})(*inputs()))"

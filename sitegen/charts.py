@@ -2,7 +2,7 @@
 
 The same numbers give the same bytes on any machine. Fonts differ between machines, so nothing is placed by measuring
 text: no automatic size, no legend, no title; names stand in the page, or at fixed places.
-Colours are variables of style.css, which know light from dark: series `new` is drawn in `--chart-new`.
+Colours are variables of look.css, which know light from dark: series `new` is drawn in `--chart-new`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,9 @@ from sitegen.escape import verbatim
 
 Series = Mapping[str, Mapping[str, int]]
 """Name of a series -> step -> number; every series has the same steps."""
+
+Curve = Mapping[str, Mapping[int, tuple[float, float, float]]]
+"""Name of a series -> place -> (middle, low, high)."""
 
 WIDTH = 400
 """As wide as a phone: a chart grows from there, and its letters stay readable."""
@@ -77,6 +80,34 @@ def lines_chart(title: str, series: Series) -> str:
     return _draw(title, list(_flat(series)), layers, height=200, padding=_PADDING)
 
 
+def curves_chart(title: str, curves: Curve) -> str:
+    """One line per series over places that are numbers; a bar at each from low to high, the last written out."""
+    values = list(_measured(curves))
+    along = {
+        "field": "place",
+        "type": "quantitative",
+        "axis": {"values": sorted({one["place"] for one in values}), "format": "d", "grid": False},
+        "scale": {"nice": False, "padding": 12},
+    }
+    across = {**_numbers(), "scale": {"zero": True}}
+    place = {"x": along, "y": across, "color": _colour(curves)}
+    spread = {**place, "y": {**across, "field": "low"}, "y2": {"field": "high"}}
+    layers: list[Any] = [
+        {"mark": {"type": "rule", "strokeWidth": 5}, "encoding": spread},
+        {"mark": {"type": "line", "strokeWidth": 2}, "encoding": place},
+        {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}, "encoding": place},
+    ]
+    for side, dy in (("above", -11), ("below", 17)):
+        layers.append(
+            {
+                "transform": [{"filter": {"field": "written", "equal": side}}],
+                "mark": {"type": "text", "align": "right", "dx": 14, "dy": dy, "fontWeight": 600},
+                "encoding": {"x": along, "y": across, "text": {"field": "told"}},
+            }
+        )
+    return _draw(title, values, layers, height=200, padding={**_PADDING, "bottom": 24})
+
+
 def columns_chart(title: str, series: Series) -> str:
     """A column per series at each step, side by side."""
     place = {
@@ -119,6 +150,23 @@ def _flat(series: Series) -> Iterator[dict[str, Any]]:
     for name, along in series.items():
         for step, number in along.items():
             yield {"series": name, "step": step, "number": number, "last": step == list(along)[-1]}
+
+
+def _measured(curves: Curve) -> Iterator[dict[str, Any]]:
+    """Of the last numbers the highest stands above its point, the others below: they may be close to each other."""
+    ends = {name: along[max(along)][0] for name, along in curves.items()}
+    for name, along in curves.items():
+        side = "above" if ends[name] == max(ends.values()) else "below"
+        for place, (middle, low, high) in along.items():
+            yield {
+                "series": name,
+                "place": place,
+                "number": middle,
+                "low": low,
+                "high": high,
+                "written": side if place == max(along) else "",
+                "told": f"{middle:.2f} ×",
+            }
 
 
 def _parts(rows: Series) -> Iterator[dict[str, Any]]:

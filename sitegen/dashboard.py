@@ -11,6 +11,7 @@ from registry.findings import KINDS
 from registry.model import Category, Finding, GraphBreak, Registry
 from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
+from sitegen.break_cost import break_costs
 from sitegen.charts import Series, bars_chart, columns_chart, lines_chart
 from sitegen.counts import Count, Lists
 from sitegen.facets import STATUSES
@@ -47,6 +48,7 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
         "with_notes": [gb for gb in registry if gb.note],
         "findings": _findings(registry, lists),
         "unregistered": _unregistered(registry, newest),
+        "costs": break_costs(registry),
     }
 
 

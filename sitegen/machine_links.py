@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from registry.model import GraphBreak
+from registry.site_address import SITE
 from sitegen.links import page_link, page_permalink
 
 API = "api/v1"
-
-_PRINTED = "https://meta-pytorch.github.io/compile-graph-break-site"
-"""The site's address in every message that torch prints: fixed, wherever else a copy of the site lies."""
 
 BASE = "{{ site.url }}{{ site.baseurl }}"
 """The address of the site in a file that Jekyll fills in: only the build knows it."""
@@ -31,7 +29,7 @@ def script_file(gb: GraphBreak) -> str | None:
 
 def printed_link(gb: GraphBreak) -> str | None:
     """The address that torch prints; none for what has an id only here."""
-    return None if gb.local else _PRINTED + page_permalink(gb)
+    return None if gb.local else SITE + page_permalink(gb)
 
 
 def links_from(folder: str, gb: GraphBreak) -> dict[str, str | None]:

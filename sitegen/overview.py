@@ -1,4 +1,4 @@
-"""Pages about many breaks: the dashboard, releases, categories."""
+"""Pages about many breaks: the dashboard, releases, categories, what a break costs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import jinja2
 
 from registry.model import Registry
 from registry.snippets import Programs
+from sitegen.break_cost import render_cost
 from sitegen.categories import render_categories
 from sitegen.dashboard import dashboard_context
 from sitegen.releases_page import render_releases
@@ -15,6 +16,7 @@ def render_overview(registry: Registry, programs: Programs, environment: jinja2.
     """Return {path under docs/: text}."""
     return {
         "dashboard.md": environment.get_template("dashboard.md.j2").render(dashboard_context(registry)),
+        **render_cost(registry, environment),
         **render_releases(registry, environment),
         **render_categories(registry, programs, environment),
     }

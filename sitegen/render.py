@@ -7,6 +7,7 @@ from pathlib import Path
 import jinja2
 
 from registry.errors import InvalidInput, Problem
+from registry.look import read_look
 from registry.model import Registry
 from registry.pages import page_file
 from registry.snippets import programs_of
@@ -36,4 +37,5 @@ def _render_all(registry: Registry, environment: jinja2.Environment) -> dict[str
     texts |= render_paste(registry)
     texts |= render_overview(registry, programs, environment)
     texts |= render_machines(registry, programs, environment)
+    texts["assets/css/look.css"] = read_look()
     return texts

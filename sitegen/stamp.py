@@ -37,9 +37,8 @@ def _input_files(root: Path) -> Iterator[tuple[str, Path]]:
     All but the snapshot, which `pulled` stands for: a pull may be about to change it.
     """
     for package in (registry, sitegen):
-        yield from (
-            (f"{package.__name__}:{path.name}", path) for path in Path(str(package.__file__)).parent.glob("*.py")
-        )
+        own = Path(str(package.__file__)).parent
+        yield from ((f"{package.__name__}:{path.name}", path) for path in (*own.glob("*.py"), *own.glob("*.css")))
     for folder in (root / "registry", root / "templates"):
         for path in folder.rglob("*"):
             if path.is_file() and path.parent.name not in ("__pycache__", "snapshot"):

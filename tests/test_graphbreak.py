@@ -9,6 +9,7 @@ import pytest
 from registry.repros import parse_repro
 from registry.standalone import standalone
 from repro_runner.cli import main
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -65,7 +66,7 @@ def test_a_script_takes_the_programs_settings_along() -> None:
     source = '"""A lead."""\nimport torch\nCONFIG = {"x": 1}\nCOMPILE = {"dynamic": True}\ndef broken(): pass\n'
     script = standalone(parse_repro(source, "GB0001"))
     assert "setattr(torch._dynamo.config, name, value)" in script
-    assert "torch.compile(broken, **COMPILE)(*inputs())" in script
+    assert "torch.compile(broken, fullgraph=fullgraph, **COMPILE)(*inputs())" in script
 
 
 def test_show_of_an_id_without_a_program(capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,3 +91,13 @@ def test_new_starts_a_repro_that_can_be_read_and_overwrites_none(
     assert main(["new", "GB99999"]) == 2
     assert main(["new", "GB0124", "--out", "/nowhere/GB0124.py"]) == 2
     assert capsys.readouterr().err.endswith("/nowhere/GB0124.py: No such file or directory; name another file\n")
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
+    command = [sys.executable, "-u", "-m", "repro_runner", "status"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    complaints = process.stderr.read()
+    process.stderr.close()
+    assert (process.wait(), complaints) == (1, b"")

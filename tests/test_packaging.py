@@ -52,11 +52,17 @@ def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_the_registrys_data_is_in_the_wheel(installed: Path) -> None:
-    for pattern in ("snapshot/*.json", "releases/*.json", "taxonomy.yml"):
+    for pattern in ("snapshot/*.json", "releases/*.json", "measurements/*.json", "taxonomy.yml", "look.css"):
         here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "registry").glob(pattern)}
         there = {path.relative_to(installed).as_posix() for path in (installed / "registry").glob(pattern)}
         assert here
         assert there == here
+
+
+def test_the_toolkits_files_are_in_the_wheel(installed: Path) -> None:
+    here = {path.relative_to(ROOT) for path in (ROOT / "repro_runner").rglob("*") if path.suffix not in ("", ".pyc")}
+    there = {path.relative_to(installed) for path in (installed / "repro_runner").rglob("*") if path.suffix}
+    assert there == here
 
 
 def test_graphbreak_show_works_where_there_is_no_checkout(installed: Path, tmp_path: Path) -> None:

@@ -1,21 +1,23 @@
 """Backends for `torch.compile` that stand in for a device."""
 
-from repro_runner.backends.mock import (
+from repro_runner.backends.kept import ArtifactsWarning, keep_artifacts
+from repro_runner.backends.mock import make_mock_backend, mock_backend
+from repro_runner.backends.refusals import (
     ConstraintViolations,
     ConstraintWarning,
     MalformedSettings,
     MockBackendError,
     collect_violations,
-    make_mock_backend,
-    mock_backend,
 )
 
 __all__ = [
+    "ArtifactsWarning",
     "ConstraintViolations",
     "ConstraintWarning",
     "MalformedSettings",
     "MockBackendError",
     "collect_violations",
+    "keep_artifacts",
     "make_mock_backend",
     "mock_backend",
 ]

@@ -99,7 +99,9 @@ class _Recorder:
         @functools.wraps(original)
         def init(error: Any, message: str, *args: Any, **kwargs: Any) -> None:
             original(error, message, *args, **kwargs)
-            error._graphbreak_raised = self._remember(message, getattr(error, "real_stack", None), error)
+            raised = self._remember(message, getattr(error, "real_stack", None), error)
+            # Captures nest: each leaves its own.
+            error._graphbreak_raised = {**getattr(error, "_graphbreak_raised", {}), id(self): raised}
 
         return init
 
@@ -109,7 +111,7 @@ class _Recorder:
             original(*args, **kwargs)
             reason = str(kwargs.get("reason") or next((arg for arg in args if isinstance(arg, str)), ""))
             error = kwargs.get("exc") or next((arg for arg in args if isinstance(arg, BaseException)), None)
-            found = _raised_in(error) or self._by_text(reason, kwargs.get("user_stack"))
+            found = self._raised_in(error) or self._by_text(reason, kwargs.get("user_stack"))
             for raised in found:
                 raised.became("frame skipped" if _SKIPPED in reason else "resumed")
 
@@ -124,7 +126,7 @@ class _Recorder:
                 return original(*args, **kwargs)
             except BaseException as error:
                 # Some releases wrap a break in an exception of another class: its message still is in the text.
-                for raised in _raised_in(error) or self._by_text(str(error), getattr(error, "real_stack", None)):
+                for raised in self._raised_in(error) or self._by_text(str(error), getattr(error, "real_stack", None)):
                     raised.became("fatal")
                 raise
 
@@ -143,6 +145,17 @@ class _Recorder:
             return result
 
         return convert
+
+    def _raised_in(self, error: BaseException | None) -> list[_Raised]:
+        """The break in an exception or in what caused it: the one that surfaced."""
+        seen: set[int] = set()
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            raised = getattr(error, "_graphbreak_raised", {}).get(id(self))
+            if raised is not None:
+                return [raised]
+            error = error.__cause__ or error.__context__
+        return []
 
     def _by_text(self, reason: str, stack: Any) -> list[_Raised]:
         """A break without an exception of its own, as torch 2.8 logs some: its message is in the text."""
@@ -197,19 +210,6 @@ def _wrap(undo: ExitStack, owner: Any, name: str, wrapper: Callable[[Any], Any])
     original = getattr(owner, name)
     setattr(owner, name, wrapper(original))
     undo.callback(setattr, owner, name, original)
-
-
-def _raised_in(error: BaseException | None) -> list[_Raised]:
-    """The breaks in an exception and in what caused it; the first is the one that surfaced."""
-    found: list[_Raised] = []
-    seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        raised = getattr(error, "_graphbreak_raised", None)
-        if raised is not None:
-            found.append(raised)
-        error = error.__cause__ or error.__context__
-    return found[:1]
 
 
 def _frames(stack: Any) -> tuple[UserFrame, ...]:

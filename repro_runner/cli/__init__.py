@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 
+from registry.errors import InvalidInput, WriteFailed
+from repro_runner.runner.environment import NoGpu, NoTorch
+
 VERBS = {
+    "analyze": "what a run left: guards, constraints, graphs, or a summary",
+    "artifacts": "list the runs on disk, or delete them",
+    "bench": "models under several backends, and what a break costs",
+    "check": "what a device would refuse of a model, and which ops it lacks",
+    "demo": "a guided tour on a tiny model",
+    "diff": "where a backend's numbers differ from eager's, and the first op that does",
+    "guards": "a model's guards, breaks and recompiles in plain words",
     "merge": "join evidence files of shards into one",
+    "minify": "the smallest program that fails as a model does",
     "new": "start a repro for an id",
+    "report": "everything about a model, or a run, in one HTML file",
     "run": "run repros, name their breaks, prove their fixes, write evidence",
-    "status": "how far the corpus reaches",
     "show": "what the registry knows of an id",
+    "status": "how far the corpus reaches",
     "watch": "run a repro again whenever it is saved",
 }
 
@@ -39,7 +52,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         verbs.add_parser(verb, help=summary, add_help=False)
     arguments, rest = parser.parse_known_args(argv)
     module = importlib.import_module(f"repro_runner.cli.{arguments.verb}")
-    return int(module.main(rest))
+    try:
+        code = int(module.main(rest))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:  # `| head` has seen enough; Python would complain about the rest once more at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (InvalidInput, WriteFailed, NoTorch, NoGpu) as error:
+        print(error, file=sys.stderr)
+        return 2
 
 
 if __name__ == "__main__":

@@ -11,20 +11,46 @@ from repro_runner.constraints.base import Constraint, Violation
 
 
 def find_violations(
-    constraints: Sequence[Constraint], forward: GraphModule, backward: GraphModule | None = None
+    constraints: Sequence[Constraint],
+    forward: GraphModule,
+    backward: GraphModule | None = None,
+    *,
+    pre_aot: GraphModule | None = None,
 ) -> tuple[Violation, ...]:
-    """All violations, in the order of the graphs' nodes."""
-    found = list(_violations(constraints, "forward", _nodes(forward)))
+    """All violations, in the order of the graphs' nodes; what is wrong with a graph as a whole after them.
+
+    The same fault is told once. A tensor that the forward saved is not checked again in the backward. What is found
+    before AOTAutograd (pre-aot) is left out where the forward or the backward has a finding of the same rule, on the
+    same line, about a tensor of the same dtype and shape. Rules about a whole graph look at these two alone.
+    """
+    lowered = [*_violations(constraints, "forward", forward, _nodes(forward))]
     if backward is not None:
-        found += _violations(constraints, "backward", _nodes(backward, checked=_names(forward)))
-    return tuple(found)
+        lowered += _violations(constraints, "backward", backward, _nodes(backward, checked=_names(forward)))
+    if pre_aot is None:
+        return tuple(lowered)
+    known = set(map(_fault, lowered))
+    before = _node_violations(constraints, "pre-aot", _nodes(pre_aot))
+    return (*(each for each in before if _fault(each) not in known), *lowered)
 
 
-def _violations(constraints: Sequence[Constraint], graph: str, nodes: Iterator[Node]) -> Iterator[Violation]:
+def _violations(
+    constraints: Sequence[Constraint], name: str, graph: GraphModule, nodes: Iterator[Node]
+) -> Iterator[Violation]:
+    yield from _node_violations(constraints, name, nodes)
+    for constraint in constraints:
+        yield from (dataclasses.replace(violation, graph=name) for violation in constraint.check_graph(graph))
+
+
+def _node_violations(constraints: Sequence[Constraint], name: str, nodes: Iterator[Node]) -> Iterator[Violation]:
     for node in nodes:
         for constraint in constraints:
-            for violation in constraint.check(node):
-                yield dataclasses.replace(violation, graph=graph)
+            yield from (dataclasses.replace(violation, graph=name) for violation in constraint.check(node))
+
+
+def _fault(violation: Violation) -> tuple[object, ...]:
+    """An input has no line of its own, and the one that uses it first can be another after AOTAutograd."""
+    place = violation.op if violation.op == "placeholder" else violation.source
+    return violation.rule, place, violation.dtype, violation.shape
 
 
 def _nodes(module: GraphModule, checked: frozenset[str] = frozenset()) -> Iterator[Node]:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch.fx import Node
@@ -46,36 +47,67 @@ class TracedTensor:
             dtype=tensor.dtype,
             layout=tensor.layout,
             shape=tuple(size if isinstance(size, int) else str(size) for size in tensor.shape),
-            sizes=tuple(_size_when_compiled(size) for size in tensor.shape),
-            strides=tuple(_size_when_compiled(stride) for stride in strides),
+            sizes=tuple(plain_size(size) for size in tensor.shape),
+            strides=tuple(plain_size(stride) for stride in strides),
         )
 
+    def __str__(self) -> str:
+        return f"{str(self.dtype).removeprefix('torch.')}[{', '.join(map(str, self.shape))}]"
 
-def _size_when_compiled(size: int | torch.SymInt) -> int | None:
-    """The size itself, or a symbol's hint; None for a symbol that has none. Never adds a guard."""
+
+def plain_size(size: int | torch.SymInt) -> int | None:
+    """The size itself, or the one that a symbol had when the graph was compiled; None if it had none. Adds no guard."""
     if isinstance(size, int):
         return size
     return None if symbolic_shapes.has_free_unbacked_symbols(size) else int(_hint(size))
 
 
+def _value(node: Node) -> Any:
+    """AOTAutograd keeps it in `val`, Dynamo in `example_value`."""
+    return node.meta.get("val", node.meta.get("example_value"))
+
+
+def fake_tensors(node: Node) -> Iterator[torch.Tensor]:
+    """The tensors that a node stands for, as the tracer had them."""
+    return (leaf for leaf in tree_leaves(_value(node)) if isinstance(leaf, torch.Tensor))
+
+
+def tensors_of(node: Node) -> Iterator[TracedTensor]:
+    """The same in plain values."""
+    return map(TracedTensor.of, fake_tensors(node))
+
+
 def traced_tensors(node: Node) -> Iterator[TracedTensor]:
-    """The tensors that a node produces. What `getitem` picks was produced, and is reported, by the op before it."""
-    if node.target is operator.getitem:
-        return
-    for value in tree_leaves(node.meta.get("val")):
-        if isinstance(value, torch.Tensor):
-            yield TracedTensor.of(value)
+    """The tensors that a node produces. What `getitem` picks from a tuple was produced by the op before it, and is
+    reported there."""
+    return iter(()) if picks_from_a_tuple(node) else tensors_of(node)
+
+
+def picks_from_a_tuple(node: Node) -> bool:
+    """Before AOTAutograd, `getitem` can also index a tensor, which makes a new one."""
+    if node.target is not operator.getitem:
+        return False
+    picked_from = node.args[0]
+    value = (
+        picked_from.meta.get("val", picked_from.meta.get("example_value")) if isinstance(picked_from, Node) else None
+    )
+    return not isinstance(value, torch.Tensor)
 
 
 def op_name(node: Node) -> str:
-    """`aten.mm.default`, `higher_order.cond`, or the kind of a node that calls nothing: `placeholder`, `get_attr`."""
+    """`aten.mm.default`, `higher_order.cond`, before AOTAutograd `torch.matmul` or `Tensor.view`, or the kind of a node
+    that calls nothing: `placeholder`, `get_attr`."""
+    if node.op == "call_method":
+        return f"Tensor.{node.target}"
     if node.op != "call_function":
         return node.op
     if isinstance(node.target, torch._ops.HigherOrderOperator):
         return f"{node.target.namespace}.{node.target}"
     if isinstance(node.target, torch._ops.OpOverload):
         return str(node.target)
-    return f"{getattr(node.target, '__module__', '')}.{getattr(node.target, '__name__', node.target)}".lstrip("._")
+    # A builtin of torch's own says that it has no module.
+    module = getattr(node.target, "__module__", None) or "torch"
+    return f"{module}.{getattr(node.target, '__name__', node.target)}".lstrip("._")
 
 
 def source_line(node: Node) -> str:

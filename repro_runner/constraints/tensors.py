@@ -14,6 +14,7 @@ import torch
 
 from repro_runner.constraints.base import TensorConstraint
 from repro_runner.constraints.nodes import TracedTensor
+from repro_runner.constraints.op_names import OpName
 
 # From the innermost dimension out; None: the last dimension is the innermost, whatever the rank.
 _MEMORY_ORDER: dict[str, tuple[int, ...] | None] = {
@@ -28,7 +29,15 @@ class ShapeConstraint(TensorConstraint):
 
     rule: ClassVar[str] = "shape-alignment"
 
-    def __init__(self, alignment: int, *, dims: Iterable[int] | None = None) -> None:
+    def __init__(
+        self,
+        alignment: int,
+        *,
+        dims: Iterable[int] | None = None,
+        ops: Iterable[OpName] | None = None,
+        arguments: Iterable[str | int] | None = None,
+    ) -> None:
+        super().__init__(ops=ops, arguments=arguments)
         if alignment < 1:
             raise ValueError(f"alignment={alignment}: must be at least 1")
         self.alignment = alignment
@@ -54,7 +63,14 @@ class DtypeConstraint(TensorConstraint):
 
     rule: ClassVar[str] = "dtype"
 
-    def __init__(self, allowed_dtypes: Iterable[torch.dtype | str]) -> None:
+    def __init__(
+        self,
+        allowed_dtypes: Iterable[torch.dtype | str],
+        *,
+        ops: Iterable[OpName] | None = None,
+        arguments: Iterable[str | int] | None = None,
+    ) -> None:
+        super().__init__(ops=ops, arguments=arguments)
         asked = _several(allowed_dtypes, "allowed_dtypes")
         found = {name: getattr(torch, name, None) for name in map(_plain_name, asked)}
         self.allowed_dtypes = frozenset(dtype for dtype in found.values() if isinstance(dtype, torch.dtype))
@@ -72,7 +88,14 @@ class MemoryConstraint(TensorConstraint):
 
     rule: ClassVar[str] = "memory"
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(
+        self,
+        max_bytes: int,
+        *,
+        ops: Iterable[OpName] | None = None,
+        arguments: Iterable[str | int] | None = None,
+    ) -> None:
+        super().__init__(ops=ops, arguments=arguments)
         if max_bytes < 0:
             raise ValueError(f"max_bytes={max_bytes}: must not be negative")
         self.max_bytes = max_bytes
@@ -92,7 +115,14 @@ class LayoutConstraint(TensorConstraint):
 
     rule: ClassVar[str] = "layout"
 
-    def __init__(self, allowed: Iterable[str | torch.memory_format | torch.layout] = ("contiguous",)) -> None:
+    def __init__(
+        self,
+        allowed: Iterable[str | torch.memory_format | torch.layout] = ("contiguous",),
+        *,
+        ops: Iterable[OpName] | None = None,
+        arguments: Iterable[str | int] | None = None,
+    ) -> None:
+        super().__init__(ops=ops, arguments=arguments)
         names = {_plain_name(name).removesuffix("_format") for name in _several(allowed, "allowed")}
         known = _MEMORY_ORDER.keys() | _torch_layouts()
         if unknown := names - known:

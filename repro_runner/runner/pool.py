@@ -115,6 +115,7 @@ def child_environment(device: str = "cpu") -> dict[str, str]:
         **kept,
         "PYTHONPATH": str(Path(__file__).resolve().parents[2]),
         "PYTHONHASHSEED": "0",
+        "GRAPHBREAK_ARTIFACTS": "0",  # the mock backend would keep the graphs of every program
         "OMP_NUM_THREADS": "1",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "TORCHINDUCTOR_CACHE_DIR": str(cache),

@@ -99,7 +99,7 @@ class Supervisor:
     def stop(self) -> None:
         """Kill everything."""
         for child in list(self._children.values()):
-            _kill_group(child.pid)
+            _kill_running(child)
             with contextlib.suppress(ChildProcessError):
                 os.waitpid(child.pid, 0)
             shutil.rmtree(child.home, ignore_errors=True)
@@ -121,7 +121,7 @@ class Supervisor:
             if memory_of_group(child.pid) > self._limits.memory:
                 child.killed = f"used more than {self._limits.memory / 1024**3:g} GiB of memory"
         if child.killed:
-            _kill_group(child.pid)
+            _kill_running(child)
 
     def _end(self, child: _Child, status: int) -> tuple[Job, dict[str, Any], str]:
         del self._children[child.pid]
@@ -141,6 +141,13 @@ class Supervisor:
                 with contextlib.suppress(ProcessLookupError, ChildProcessError):
                     os.kill(pid, signal.SIGKILL)
                     os.waitpid(pid, 0)
+
+
+def _kill_running(child: _Child) -> None:
+    """Also one that was forked a moment ago and has no group of its own yet. It is not waited for, so its id is its."""
+    _kill_group(child.pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child.pid, signal.SIGKILL)
 
 
 def _kill_group(group: int) -> None:

@@ -22,6 +22,7 @@ PAGES = (
     "categories.html",
     "categories/data-dependent-control-flow.html",
     "about.html",
+    "cost.html",
 )
 
 

@@ -155,3 +155,13 @@ def test_the_log_is_as_it_was_afterwards() -> None:
 def test_what_the_capture_did_not_see_is_said() -> None:
     assert unnamed({"GB0001", "GB0002"}, {"GB0001"}).endswith("names GB0002, which the capture did not see")
     assert unnamed({"GB0001"}, {"GB0001", "GB0002"}) == ""
+
+
+def test_a_fatal_break_is_fatal_for_every_capture_around_it() -> None:
+    def broken(x: torch.Tensor) -> torch.Tensor:
+        torch._dynamo.graph_break()
+        return x + 1
+
+    with capture_breaks() as outer, pytest.raises(torch._dynamo.exc.Unsupported), capture_breaks() as inner:
+        torch.compile(broken, backend="eager", fullgraph=True)(torch.ones(2))
+    assert [one.kind for one in outer] == [one.kind for one in inner] == ["fatal"]

@@ -27,7 +27,8 @@ pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::repro_runne
 
 
 @pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
+def fresh_dynamo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()

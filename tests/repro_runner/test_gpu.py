@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import torch
 
-from repro_runner.backends.mock import ConstraintViolations, make_mock_backend, mock_backend
+from repro_runner.backends import ConstraintViolations, make_mock_backend, mock_backend
 from repro_runner.capture import capture_breaks
 from repro_runner.constraints import MemoryConstraint
 from repro_runner.runner.job import Job
@@ -97,7 +97,8 @@ def test_capture_names_a_break_in_this_process() -> None:
     torch.testing.assert_close(found, torch.full((8,), 2.0, device="cuda"))
 
 
-def test_the_mock_accelerator_takes_tensors_of_a_gpu() -> None:
+def test_the_mock_accelerator_takes_tensors_of_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
     torch._dynamo.reset()
     x = torch.ones(1024, device="cuda")
     torch.testing.assert_close(torch.compile(lambda x: x * 2, backend=mock_backend)(x), x * 2)

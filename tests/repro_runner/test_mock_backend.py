@@ -34,16 +34,18 @@ from repro_runner.constraints import (
     Violation,
 )
 from tests.conftest import ROOT
+from tests.repro_runner.watched_shapes import traced_with
 
 pytestmark = pytest.mark.torch
 
-VARIABLES = ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY")
+VARIABLES = ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY", "MOCK_MAX_PEAK_MEMORY")
 
 
 @pytest.fixture(autouse=True)
 def fresh_dynamo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     for variable in VARIABLES:
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
@@ -288,11 +290,13 @@ def test_everything_malformed_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setenv("MOCK_STRICT", "maybe")
     monkeypatch.setenv("MOCK_ALIGNMENT", "0")
     monkeypatch.setenv("MOCK_MAX_MEMORY", "16GB")
+    monkeypatch.setenv("MOCK_MAX_PEAK_MEMORY", "-1")
     with pytest.raises(MalformedSettings) as malformed:
         refused_rules()
     assert str(malformed.value).split("\n\n")[0].splitlines() == [
         "MOCK_ALIGNMENT='0': must be a whole number, at least 1",
         "MOCK_MAX_MEMORY='16GB': must be a whole number, at least 0",
+        "MOCK_MAX_PEAK_MEMORY='-1': must be a whole number, at least 0",
         "MOCK_STRICT='maybe': must be 0 or 1",
     ]
     with pytest.raises(MalformedSettings) as malformed:
@@ -316,10 +320,11 @@ def test_numbers_are_plain(value: str, monkeypatch: pytest.MonkeyPatch) -> None:
 BY_NAME = """
 import torch
 torch.compile(torch.sin, backend="mock", options={"strict": True})(torch.ones(3))
-try:
-    torch.compile(torch.matmul, backend="mock", dynamic=True)(torch.ones(3, 3), torch.ones(3, 3))
-except RuntimeError as refused:
-    print(type(refused).__name__)
+for backend in ("mock", "aot_mock"):
+    try:
+        torch.compile(torch.matmul, backend=backend, dynamic=True)(torch.ones(3, 3), torch.ones(3, 3))
+    except RuntimeError as refused:
+        print(type(refused).__name__)
 """
 
 
@@ -329,21 +334,23 @@ def test_the_entry_point_is_found_by_name(tmp_path: Path) -> None:
     metadata.mkdir()
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: mock-backend-test\nVersion: 1.0\n")
     (metadata / "entry_points.txt").write_text(
-        "[torch_dynamo_backends]\nmock = repro_runner.backends.mock:mock_backend\n"
+        "[torch_dynamo_backends]\n"
+        "mock = repro_runner.backends.mock:mock_backend\n"
+        "aot_mock = repro_runner.aot_backend.mock:aot_mock_backend\n"
     )
     environment = os.environ | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}", "MOCK_MAX_MEMORY": "12"}
     answer = subprocess.run(
         [sys.executable, "-c", BY_NAME], env=environment, capture_output=True, text=True, check=False
     )
-    assert (answer.stdout, answer.returncode) == ("ConstraintViolations\n", 0), answer.stderr
+    assert (answer.stdout, answer.returncode) == ("ConstraintViolations\n" * 2, 0), answer.stderr
 
 
 def test_importing_the_package_imports_no_torch() -> None:
     program = (
         "import sys, repro_runner\n"
         "assert 'torch' not in sys.modules\n"
-        "from repro_runner import mock_backend\n"
-        "assert 'torch' in sys.modules and callable(mock_backend)\n"
+        "from repro_runner import aot_mock_backend, mock_backend\n"
+        "assert 'torch' in sys.modules and callable(mock_backend) and callable(aot_mock_backend)\n"
         "assert not hasattr(repro_runner, 'no_such_name')\n"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
@@ -361,32 +368,6 @@ class Careless(Constraint):
         value = node.meta.get("val")
         if isinstance(value, torch.Tensor) and any(size % 2 for size in value.shape):
             yield self.violation(node, "odd")
-
-
-def traced_with(backend: Callable[..., Any], dynamic: bool | None) -> tuple[int, list[list[str]]]:
-    """How many graphs five shapes took, and each graph's symbols, guards and replaced symbols."""
-    environments: list[list[str]] = []
-
-    def watching(graph: torch.fx.GraphModule, inputs: list[Any]) -> Any:
-        compiled = backend(graph, inputs)
-        context = torch._guards.TracingContext.get()
-        assert context.fake_mode is not None
-        shapes = context.fake_mode.shape_env
-        assert shapes is not None
-        guards = [str(guard.expr) for guard in shapes.guards]
-        environments.append([*map(str, shapes.var_to_range), *guards, *map(str, shapes.replacements.items())])
-        return compiled
-
-    def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
-        return torch.cat([torch.matmul(x, w).relu(), x[:, 1:]], dim=1).transpose(0, 1).reshape(-1)
-
-    torch._dynamo.reset()
-    compiled = torch.compile(program, backend=watching, dynamic=dynamic, fullgraph=True)
-    for rows in (4, 5, 6, 15, 16):
-        x = torch.randn(rows, rows + 2, requires_grad=True)
-        answer = compiled(x, torch.randn(rows + 2, 3))
-        torch.autograd.grad(answer.sum(), x)
-    return len(environments), environments
 
 
 @pytest.mark.parametrize(("dynamic", "graphs"), [(True, 1), (None, 2)])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +14,9 @@ import torch
 
 from repro_runner.runner.job import Job, Limits
 from repro_runner.runner.normalise import normalise
-from repro_runner.runner.pool import ThisMachine, child_environment
+from repro_runner.runner.pool import Finished, ThisMachine, WarmParent, child_environment
 from repro_runner.runner.requires import unmet
+from tests.conftest import ROOT
 from tests.processes import processes_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -31,10 +35,26 @@ def fixed(x):
 GOOD = HEAD + BRANCH + FIXED
 
 
-def verify(
-    source: str, *, gb_id: str = "GB0170", limits: Limits | None = None, isolate: str = "fork"
-) -> dict[str, Any]:
-    (ended,) = ThisMachine("cpu", isolate=isolate, limits=limits).run([Job(gb_id=gb_id, source=source)])
+_shared: list[tuple[WarmParent, Iterator[Finished]]] = []
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shared_parent() -> Iterator[None]:
+    """Warming up takes seconds, and most tests ask nothing of it but one child."""
+    with WarmParent() as warm:
+        _shared.append((warm, warm.results()))
+        yield
+        _shared.clear()
+
+
+def verify(source: str, *, gb_id: str = "GB0170", limits: Limits | None = None, isolate: str = "") -> dict[str, Any]:
+    job = Job(gb_id=gb_id, source=source)
+    if limits or isolate:
+        (ended,) = ThisMachine("cpu", isolate=isolate or "fork", limits=limits).run([job])
+    else:
+        warm, results = _shared[0]
+        warm.submit(job)
+        ended = next(results)
     return dict(ended.record)
 
 
@@ -273,6 +293,34 @@ def test_a_program_sees_no_secret_of_this_machine(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("MY_SECRET_TOKEN", "x")
     assert "MY_SECRET_TOKEN" not in child_environment()
     assert "PATH" in child_environment()
+
+
+JUST_FORKED = """
+import os, time
+from repro_runner.runner.job import Job, Limits
+from repro_runner.runner.supervise import Supervisor
+
+def fork_and_sleep(job, folder, result, output):
+    pid = os.fork()
+    if not pid:
+        time.sleep(1000)  # never gets as far as a process group of its own
+    return pid
+
+supervisor = Supervisor(fork_and_sleep, 1, Limits(seconds=0))
+supervisor.start(Job(gb_id="GB0001", source=""))
+supervisor.stop()
+supervisor.start(Job(gb_id="GB0001", source=""))
+while supervisor.busy:
+    for job, record, output in supervisor.finished():
+        print(record["cause"])
+"""
+
+
+def test_a_child_that_was_forked_a_moment_ago_is_stopped_too() -> None:
+    answer = subprocess.run(
+        [sys.executable, "-c", JUST_FORKED], cwd=ROOT, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert answer.stdout == "took longer than 0 s\n"
 
 
 def test_leaving_early_ends_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 REPOSITORY = Path(__file__).parents[2]
 FIXTURES = Path(__file__).parent / "fixtures"
 NOTES = sorted((FIXTURES / "notes").glob("*.md"))
-MENU = ("paste", "categories", "releases", "about", "api")
+MENU = ("paste", "categories", "releases", "about", "api", "cost")
 """Pages that menu and footer link to, besides those with a fixture of their own."""
 THEME = ("_config.yml", "_layouts", "_includes", "assets", "404.html", ".graph-break-site")
 

@@ -11,12 +11,16 @@ import pytest
 import vl_convert
 
 from sitegen import charts
-from sitegen.charts import bars_chart, columns_chart, lines_chart
+from sitegen.charts import bars_chart, columns_chart, curves_chart, lines_chart
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
 SERIES = {"new": {"2.8.0": 3, "2.9.0": 12, "2.10.0": 0}, "retired": {"2.8.0": 1, "2.9.0": 7, "2.10.0": 31}}
+CURVES = {
+    "eager": {0: (1.5, 1.4, 1.6), 2: (1.5, 1.5, 1.5), 8: (1.6, 1.5, 1.7)},
+    "inductor": {0: (1.0, 1.0, 1.0), 2: (1.2, 1.1, 1.3), 8: (2.0, 1.9, 2.5)},
+}
 ROWS = {"Wide MMMM, & narrow iiii": {"verified": 7, "open": 3}, "B": {"verified": 0, "open": 25}}
 
 
@@ -25,6 +29,7 @@ def draw_all() -> dict[str, str]:
         "lines": lines_chart("Lines & <more>", SERIES),
         "columns": columns_chart("Columns", SERIES),
         "bars": bars_chart("Bars", ROWS),
+        "curves": curves_chart("Curves", CURVES),
     }
 
 
@@ -38,7 +43,7 @@ def numbers(text: str) -> list[float]:
     return [float(found) for found in re.findall(r"-?\d+(?:\.\d+)?", text)]
 
 
-@pytest.mark.parametrize("name", ["lines", "columns", "bars"])
+@pytest.mark.parametrize("name", ["lines", "columns", "bars", "curves"])
 def test_a_chart_has_nothing_that_the_page_forbids_or_shares(name: str) -> None:
     drawn = ElementTree.fromstring(draw_all()[name])
     attributes = {attribute for element in drawn.iter() for attribute in element.attrib}
@@ -47,7 +52,7 @@ def test_a_chart_has_nothing_that_the_page_forbids_or_shares(name: str) -> None:
     assert {element.tag for element in drawn.iter()} <= {"svg", "g", "path", "line", "text"}
 
 
-@pytest.mark.parametrize("name", ["lines", "columns", "bars"])
+@pytest.mark.parametrize("name", ["lines", "columns", "bars", "curves"])
 def test_a_chart_takes_its_colours_from_the_stylesheet(name: str) -> None:
     drawn = ElementTree.fromstring(draw_all()[name])
     colours = {element.get(use) for element in drawn.iter() for use in ("fill", "stroke")} - {None}
@@ -88,6 +93,27 @@ def test_lines_pass_through_their_numbers_and_the_last_is_written_out() -> None:
         assert points == pytest.approx([200 - number * 200 / 35 for number in steps.values()], abs=0.1)
     bold = [text.text for text in svg.iter("text") if text.get("font-weight")]
     assert bold == ["0", "31"]
+
+
+def test_curves_pass_through_their_middles_with_bars_from_low_to_high() -> None:
+    svg = ElementTree.fromstring(curves_chart("t", CURVES))
+    unit, along = 200 / 2.6, (348 - 24) / 8  # 2.5 needs an axis up to 2.6; 12 pixels are left free on both sides
+    for series, places in CURVES.items():
+        colour = f"var(--chart-{series})"
+        points = [numbers(path.attrib["transform"]) for path in svg.iter("path") if path.get("fill") == colour]
+        expected = [(12 + place * along, 200 - middle * unit) for place, (middle, _, _) in places.items()]
+        assert points == [pytest.approx(point, abs=0.1) for point in expected]
+        bars = [line for line in svg.iter("line") if line.get("stroke") == colour]
+        heights = [abs(float(bar.attrib["y2"])) for bar in bars]
+        assert heights == pytest.approx([(high - low) * unit for _, low, high in places.values()], abs=0.1)
+
+
+def test_the_last_numbers_of_curves_stand_apart_the_highest_above() -> None:
+    svg = ElementTree.fromstring(curves_chart("t", CURVES))
+    written = {text.text: numbers(text.attrib["transform"])[1] for text in svg.iter("text") if text.get("font-weight")}
+    assert list(written) == ["2.00 ×", "1.60 ×"]
+    assert written["2.00 ×"] < 200 - 2.0 * 200 / 2.6
+    assert written["1.60 ×"] > 200 - 1.6 * 200 / 2.6
 
 
 def test_bars_are_as_long_as_their_parts_and_say_their_sum() -> None:

@@ -1,0 +1,29 @@
+"""Other people's devices: what they can do, what they lack, and how a model runs on them all the same."""
+
+from repro_runner.adapters.adapter import AcceleratorAdapter, IntegratedMockAdapter
+from repro_runner.adapters.capabilities import AcceleratorCapabilities, OpRule
+from repro_runner.adapters.capability_file import read_capabilities
+from repro_runner.adapters.check import CheckResult, check_model, write_check
+from repro_runner.adapters.limits import StaticShapesConstraint, SupportedOpsConstraint
+from repro_runner.adapters.op_support import OpSupport
+from repro_runner.adapters.partition import PartitionedGraph, partition_graph
+from repro_runner.adapters.placement import Placement
+from repro_runner.adapters.transfers import Transfers
+
+__all__ = [
+    "AcceleratorAdapter",
+    "AcceleratorCapabilities",
+    "CheckResult",
+    "IntegratedMockAdapter",
+    "OpRule",
+    "OpSupport",
+    "PartitionedGraph",
+    "Placement",
+    "StaticShapesConstraint",
+    "SupportedOpsConstraint",
+    "Transfers",
+    "check_model",
+    "partition_graph",
+    "read_capabilities",
+    "write_check",
+]

@@ -1,0 +1,136 @@
+"""A device as a backend of torch.compile: what it takes runs in parts on the device, the rest op by op on the host.
+
+class MyDevice(AcceleratorAdapter):
+    def get_capabilities(self):
+        return read_capabilities("mine.yml")
+
+    def compile(self, part, example_inputs):
+        return my_compiler(part, example_inputs)
+
+torch.compile(model, backend=MyDevice())
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch.partitioners import default_partition
+from torch.fx import GraphModule
+
+from repro_runner.adapters.capabilities import AcceleratorCapabilities
+from repro_runner.adapters.capability_file import read_capabilities
+from repro_runner.adapters.decompositions import decomposition_table
+from repro_runner.adapters.op_support import Judge, OpSupport, list_op_support
+from repro_runner.adapters.partition import PartitionedGraph, partition_graph
+from repro_runner.backends.refusals import report_violations
+from repro_runner.backends.settings import read_settings
+from repro_runner.constraints import Constraint, find_violations
+from repro_runner.graphs.traced import Cut, Decompositions, TracedGraph, run_eagerly
+
+CompiledPart = Callable[..., Any]
+
+
+class AcceleratorAdapter(ABC):
+    """What to implement for one's own device. An instance is a backend: `torch.compile(model, backend=adapter)`."""
+
+    decompositions: str | Decompositions = "none"
+    """A table by name (none, core-aten, inductor), or a mapping of one's own."""
+    strict: bool = False
+    """Refuse a program that the device does not take in full, as the mock backend does; otherwise, ops fall back."""
+
+    @abstractmethod
+    def get_capabilities(self) -> AcceleratorCapabilities:
+        """What the device can do."""
+
+    def constraints(self) -> tuple[Constraint, ...]:
+        """The device's limits; add one's own here."""
+        return self.get_capabilities().constraints()
+
+    def compile(self, part: GraphModule, example_inputs: Sequence[Any]) -> CompiledPart:  # noqa: ARG002
+        """Make a part of a graph, which the device takes in full, callable with its inputs. Runs it eagerly, unless
+        overridden. The inputs are fake tensors, for shapes, dtypes and strides."""
+        return part
+
+    def op_support(self, graphs: Sequence[TracedGraph]) -> tuple[OpSupport, ...]:
+        """Every op of these graphs, as `trace_model` gives them: how often, where, taken or not, and why."""
+        return list_op_support(graphs, Judge(self.constraints()))
+
+    def partition(self, graph: GraphModule) -> PartitionedGraph:
+        """A copy of the graph in which what the device takes is in parts."""
+        return partition_graph(graph, Judge(self.constraints()).takes)
+
+    def backend(self, graph: GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+        """What torch.compile calls."""
+        cut = Cut(default_partition)
+
+        def lower_forward(forward: GraphModule, forward_inputs: Sequence[Any]) -> Callable[..., Any]:
+            if self.strict:
+                report_violations(find_violations(self.constraints(), forward, cut.backward), strict=True)
+            return self._lower(forward, forward_inputs)
+
+        table = self.decompositions
+        compiled: Callable[..., Any] = aot_autograd(
+            fw_compiler=lower_forward,
+            bw_compiler=self._lower,
+            partition_fn=cut,
+            decompositions=dict(decomposition_table(table) if isinstance(table, str) else table),
+            keep_inference_input_mutations=True,
+        )(graph, inputs)
+        return compiled
+
+    def __call__(self, graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> Callable[..., Any]:
+        return self.backend(graph, inputs, **keywords)
+
+    def _lower(self, graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        partitioned = self.partition(graph)
+        for name in partitioned.names:
+            part = partitioned.module.get_submodule(name)
+            assert isinstance(part, GraphModule)
+            given = [node.meta.get("val") for node in part.graph.nodes if node.op == "placeholder"]
+            partitioned.module.set_submodule(name, _Part(self.compile(part, given)))
+        return run_eagerly(partitioned.module, inputs)
+
+
+class IntegratedMockAdapter(AcceleratorAdapter):
+    """The stand-in for a device that there are only capabilities of: its parts run eagerly, as the rest does.
+
+    Without capabilities it has the limits that the environment sets for the mock backend.
+    """
+
+    def __init__(
+        self,
+        capabilities: AcceleratorCapabilities | None = None,
+        *,
+        strict: bool = False,
+        decompositions: str | Decompositions = "none",
+    ) -> None:
+        self._capabilities = capabilities
+        self.strict = strict
+        self.decompositions = decompositions
+
+    @classmethod
+    def from_file(cls, path: Path | str, **keywords: Any) -> IntegratedMockAdapter:
+        """For a capability file; InvalidInput if there is something wrong with it."""
+        return cls(read_capabilities(path), **keywords)
+
+    def get_capabilities(self) -> AcceleratorCapabilities:
+        return self._capabilities or AcceleratorCapabilities(name="mock")
+
+    def constraints(self) -> tuple[Constraint, ...]:
+        return super().constraints() if self._capabilities else read_settings({}).constraints
+
+
+class _Part(torch.nn.Module):
+    """A compiled part in the place of the graph that it was made from."""
+
+    def __init__(self, compiled: CompiledPart) -> None:
+        super().__init__()
+        self._compiled = compiled
+
+    def forward(self, *inputs: Any) -> Any:
+        return self._compiled(*inputs)

@@ -1,0 +1,121 @@
+"""YAML with line numbers: all that is wrong in a file is said at once, each with its place and what may be meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Collection, Sequence
+from decimal import Decimal
+from pathlib import Path
+
+import yaml
+
+from registry.errors import InvalidInput, Problem
+
+_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]i?B|B)?", re.IGNORECASE)
+_KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date"}
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """`; did you mean float32?`, or nothing if nothing is near."""
+    near = [name] if name in known else difflib.get_close_matches(name, known, n=2)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
+
+
+class MarkedYaml:
+    """One file while it is read. What is malformed is noted, and read as nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._problems: list[tuple[int, str]] = []
+
+    def root(self) -> yaml.Node | None:
+        """The whole document, None if the file is empty; InvalidInput if it can't be read, or is not YAML."""
+        try:
+            root: yaml.Node | None = yaml.compose(self.path.read_text("utf-8"), yaml.SafeLoader)
+        except OSError as error:
+            raise InvalidInput([Problem(str(self.path), f"{error.strerror}; name a capability file")]) from error
+        except UnicodeDecodeError as error:
+            raise InvalidInput([Problem(str(self.path), "not UTF-8; save the file as UTF-8")]) from error
+        except yaml.MarkedYAMLError as error:
+            line = error.problem_mark.line + 1 if error.problem_mark else 1
+            raise InvalidInput([Problem(f"{self.path}:{line}", f"not YAML: {error.problem}")]) from error
+        except yaml.YAMLError as error:
+            raise InvalidInput([Problem(f"{self.path}:1", f"not YAML: {str(error).splitlines()[0]}")]) from error
+        return root
+
+    def complain(self, node: yaml.Node, message: str) -> None:
+        self._problems.append((node.start_mark.line + 1, message))
+
+    def raise_problems(self) -> None:
+        """InvalidInput with everything that was noted, from the top of the file."""
+        if self._problems:
+            raise InvalidInput([Problem(f"{self.path}:{line}", text) for line, text in sorted(self._problems)])
+
+    def mapping(self, node: yaml.Node, keys: Sequence[str]) -> dict[str, yaml.Node]:
+        """key -> value, of those keys that there are."""
+        if not isinstance(node, yaml.MappingNode):
+            self.complain(node, f"{_shown(node)} stands where keys must: {', '.join(keys)}")
+            return {}
+        found: dict[str, yaml.Node] = {}
+        for key, value in node.value:
+            name = str(key.value) if isinstance(key, yaml.ScalarNode) else _shown(key)
+            if name not in keys:
+                meant = did_you_mean(name, keys) or f"; there are {', '.join(keys)}"
+                self.complain(key, f"{name}: no such key{meant}")
+            elif name in found:
+                self.complain(key, f"{name}: is given twice")
+            else:
+                found[name] = value
+        return found
+
+    def entries(self, node: yaml.Node, key: str) -> list[yaml.Node]:
+        """The members of a list; a lone value is a list of one."""
+        if isinstance(node, yaml.SequenceNode):
+            return list(node.value)
+        if isinstance(node, yaml.ScalarNode) and _kind(node) != "null":
+            return [node]
+        self.complain(node, f"{key}: must be a list, and is {_shown(node)}")
+        return []
+
+    def text(self, node: yaml.Node, key: str) -> str | None:
+        if isinstance(node, yaml.ScalarNode) and _kind(node) == "str" and node.value.strip():
+            return str(node.value).strip()
+        self.complain(node, f"{key}: must be a name, and is {_shown(node)}")
+        return None
+
+    def number(self, node: yaml.Node, key: str, *, at_least: int | None = None) -> int | None:
+        if isinstance(node, yaml.ScalarNode) and re.fullmatch(r"-?\d{1,18}", node.value):
+            number = int(node.value)
+            if at_least is None or number >= at_least:
+                return number
+        wanted = "a whole number" if at_least is None else f"a whole number, at least {at_least}"
+        self.complain(node, f"{key}: must be {wanted}, and is {_shown(node)}")
+        return None
+
+    def flag(self, node: yaml.Node, key: str) -> bool | None:
+        if isinstance(node, yaml.ScalarNode) and _kind(node) == "bool":
+            return node.value.lower() in ("true", "yes", "on")
+        self.complain(node, f"{key}: must be true or false, and is {_shown(node)}")
+        return None
+
+    def size(self, node: yaml.Node, key: str) -> int | None:
+        """Bytes: 4096, 512 MiB, 16 GB, 1.5 GiB."""
+        size = _SIZE.fullmatch(node.value.strip()) if isinstance(node, yaml.ScalarNode) else None
+        if size is None:
+            self.complain(node, f"{key}: must be a size such as 4096 or 16 GiB, and is {_shown(node)}")
+            return None
+        unit = (size["unit"] or "B").upper()
+        power = "BKMGT".index(unit[0])
+        return int(Decimal(size["number"]) * (1024 if "I" in unit else 1000) ** power)
+
+
+def _kind(node: yaml.Node) -> str:
+    return str(node.tag).rpartition(":")[2]
+
+
+def _shown(node: yaml.Node) -> str:
+    if not isinstance(node, yaml.ScalarNode):
+        return "a list" if isinstance(node, yaml.SequenceNode) else "a group of keys"
+    kind = _KINDS.get(_kind(node))
+    return f"{node.value!r} ({kind})" if kind and node.value else kind or repr(node.value)

@@ -1,0 +1,174 @@
+"""A run's own folder. Its id is never given twice, so that any number of processes can write at once."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+import re
+import secrets
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+from registry.errors import InvalidInput, Problem, WriteFailed
+
+SCHEMA = 1
+MANIFEST = "run.json"
+_RUN_ID = re.compile(r"(?P<second>\d{8}-\d{6})-[a-z]+-(?P<tail>[0-9a-f]{6})", re.ASCII)
+
+
+def runs_home() -> Path:
+    """Where runs are kept: $GRAPHBREAK_HOME, or `.graphbreak` in the current folder."""
+    return Path(os.environ.get("GRAPHBREAK_HOME") or ".graphbreak").absolute()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """One run. Files are written whole or not at all; a name may have folders in it: `graphs/0000/forward.txt`."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        return self.path.name
+
+    @classmethod
+    def create(cls, verb: str, *, home: Path | None = None, **manifest: Any) -> RunFolder:
+        """Make the folder and its manifest; WriteFailed if the disk refuses."""
+        home = home or runs_home()
+        now = datetime.now(timezone.utc)
+        try:
+            _make_home(home)
+            run = cls(_new_folder(home, verb, now))
+        except OSError as error:
+            raise WriteFailed(_refused(home, error)) from error
+        started = now.isoformat(timespec="seconds")
+        writer = {"pid": os.getpid(), "host": platform.node()}
+        whole = {"kind": "run", "schema": SCHEMA, "verb": verb, "started": started, **writer, **manifest}
+        try:
+            run.write_json(MANIFEST, whole)
+        except BaseException:
+            shutil.rmtree(run.path, ignore_errors=True)  # without a manifest nobody would ever find it
+            raise
+        return run
+
+    def manifest(self) -> dict[str, Any]:
+        """What `create` was told, by which process, and when."""
+        return self.read_document(MANIFEST, "run")
+
+    def write_json(self, name: str, document: Mapping[str, Any] | list[Any]) -> Path:
+        """Write a document, readable by people: two spaces, sorted as given."""
+        return self.write_text(name, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+
+    def write_text(self, name: str, text: str) -> Path:
+        return self.write_bytes(name, text.encode("utf-8", "backslashreplace"))
+
+    def write_bytes(self, name: str, content: bytes) -> Path:
+        """The path written to; WriteFailed if the disk is full or the folder is gone."""
+        path = self.path / name
+        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+        if not self.path.is_dir():
+            raise WriteFailed(f"{self.path}: the run's folder vanished while the run went on; run it again")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            unfinished.write_bytes(content)
+            unfinished.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                unfinished.unlink()
+            raise WriteFailed(_refused(path, error)) from error
+        return path
+
+    def has(self, name: str) -> bool:
+        return (self.path / name).is_file()
+
+    def read_json(self, name: str) -> Any:
+        """A document; InvalidInput if it is missing or not JSON."""
+        try:
+            return json.loads((self.path / name).read_bytes())
+        except OSError as error:
+            raise InvalidInput([Problem(str(self.path / name), f"{error.strerror}; {_LIST}")]) from error
+        except (ValueError, RecursionError) as error:
+            raise InvalidInput([Problem(str(self.path / name), f"not JSON ({error}); run it again")]) from error
+
+    def read_document(self, name: str, kind: str) -> dict[str, Any]:
+        """A document of this kind; InvalidInput if it is something else, or newer than this version understands."""
+        found = self.read_json(name)
+        schema = found.get("schema") if isinstance(found, dict) and found.get("kind") == kind else None
+        if not isinstance(schema, int):
+            raise InvalidInput([Problem(str(self.path / name), f"not a document of kind {kind!r}; run it again")])
+        if schema > SCHEMA:
+            told = f"written by a newer version (schema {schema}; this one reads up to {SCHEMA}); update this one"
+            raise InvalidInput([Problem(str(self.path / name), told)])
+        return dict(found)
+
+
+_LIST = "`graphbreak artifacts list` shows the runs there are"
+
+
+def list_runs(home: Path | None = None) -> list[RunFolder]:
+    """Every run, oldest first. What else lies there is not a run: links, and folders without a manifest."""
+    home = home or runs_home()
+    try:
+        found = sorted((when, path) for path in home.iterdir() if (when := _moment(path.name)))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise InvalidInput([Problem(str(home), f"{error.strerror}; set GRAPHBREAK_HOME to another folder")]) from error
+    return [RunFolder(path) for _, path in found if not path.is_symlink() and _is_run(path)]
+
+
+def find_run(name: str | None = None, home: Path | None = None) -> RunFolder:
+    """A run by its id, by the beginning of it, or by its path; the newest if nothing is named."""
+    runs = list_runs(home)
+    if name is None:
+        if not runs:
+            raise InvalidInput([Problem(str(home or runs_home()), "no runs yet; `graphbreak check` makes one")])
+        return runs[-1]
+    if _is_run(Path(name)):
+        return RunFolder(Path(name).absolute())
+    found = [run for run in runs if run.id.startswith(name)]
+    if len(found) != 1:
+        told = "no such run" if not found else f"{len(found)} runs begin so; write more of the id"
+        raise InvalidInput([Problem(name, f"{told}; {_LIST}")])
+    return found[0]
+
+
+def _is_run(folder: Path) -> bool:
+    try:
+        return (folder / MANIFEST).is_file()
+    except OSError:  # no name that a disk would take
+        return False
+
+
+def _moment(name: str) -> tuple[str, str] | None:
+    """What ids are sorted by: the second, then the millisecond and chance; None if it is no id."""
+    found = _RUN_ID.fullmatch(name)
+    return (found["second"], found["tail"]) if found else None
+
+
+def _make_home(home: Path) -> None:
+    """With a .gitignore of its own, so that nobody commits runs by accident; never beside other people's files."""
+    home.mkdir(parents=True, exist_ok=True)
+    if not any(home.iterdir()):
+        (home / ".gitignore").write_text("*\n", "utf-8")
+
+
+def _new_folder(home: Path, verb: str, now: datetime) -> Path:
+    while True:
+        tail = f"{now.microsecond // 1000:03x}{secrets.randbelow(16**3):03x}"
+        folder = home / f"{now:%Y%m%d-%H%M%S}-{verb}-{tail}"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            continue
+        return folder
+
+
+def _refused(path: Path, error: OSError) -> str:
+    return f"{path}: {error.strerror}; make room, or set GRAPHBREAK_HOME to a folder that can be written to"

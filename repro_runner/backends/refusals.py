@@ -1,0 +1,65 @@
+"""What a mock backend says to a program that the device would refuse: an error, a warning, or a list for who asked."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import warnings
+from collections.abc import Iterator, Sequence
+from contextvars import ContextVar
+from types import FrameType
+
+from torch._dynamo.exc import ShortenTraceback
+
+from repro_runner.constraints import Violation
+
+_collections: ContextVar[tuple[list[Violation], ...]] = ContextVar("collections", default=())
+
+
+class MockBackendError(ShortenTraceback):
+    """A RuntimeError, of the kind that Dynamo hands to the user as it is; others it wraps in BackendCompilerFailed."""
+
+    def __init__(self, message: str, first_useful_frame: FrameType | None = None) -> None:
+        super().__init__(message, first_useful_frame=first_useful_frame)
+
+
+class ConstraintViolations(MockBackendError):
+    """The device would refuse this program; `violations` are all the reasons."""
+
+    def __init__(self, violations: Sequence[Violation], first_useful_frame: FrameType | None = None) -> None:
+        super().__init__(_listing(violations), first_useful_frame)
+        self.violations = tuple(violations)
+
+
+class MalformedSettings(MockBackendError):
+    """An environment variable or an option that makes no sense; the message names all of them."""
+
+
+class ConstraintWarning(UserWarning):
+    """The device would refuse this program, and MOCK_STRICT=0 runs it all the same."""
+
+
+@contextlib.contextmanager
+def collect_violations() -> Iterator[list[Violation]]:
+    """Collect what every mock backend finds in this thread meanwhile, strict or not."""
+    found: list[Violation] = []
+    token = _collections.set((*_collections.get(), found))
+    try:
+        yield found
+    finally:
+        _collections.reset(token)
+
+
+def report_violations(found: tuple[Violation, ...], *, strict: bool) -> None:
+    """Hand them to those who collect; then raise one error for all, or warn once."""
+    for collection in _collections.get():
+        collection.extend(found)
+    if found and strict:
+        raise ConstraintViolations(found, inspect.currentframe())
+    if found:
+        warnings.warn(_listing(found), ConstraintWarning, stacklevel=2)
+
+
+def _listing(violations: Sequence[Violation]) -> str:
+    count = f"{len(violations)} violation{'' if len(violations) == 1 else 's'} of the device's limits:"
+    return "\n  ".join([count, *map(str, violations)])

@@ -1,0 +1,110 @@
+"""What can be measured: three models of known shapes, each whole and shrunk, under four backends. No torch here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+BACKENDS = {
+    "eager": "no torch.compile at all",
+    "inductor": "torch's own compiler, the default of torch.compile",
+    "mock": "the mock accelerator: limits checked, then run op by op",
+    "aot": "the mock accelerator that lowers through AOTAutograd to Inductor's kernels",
+}
+
+SIZES = ("full", "tiny")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """One size of a model. Its weights are random: only the shapes count."""
+
+    parameters: int
+    settings: Mapping[str, int]
+    """What the model is built from, by the names that its own configuration has for it."""
+    batch: Mapping[str, int]
+    """Device -> samples per call: as many as keep a GPU busy are too many for a CPU."""
+    sample: tuple[int, ...]
+    """The shape of one sample."""
+    sample_is: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEntry:
+    """A model of the benchmark."""
+
+    name: str
+    title: str
+    sizes: Mapping[str, Shape]
+
+
+BERT = ModelEntry(
+    name="bert",
+    title="BERT-base-multilingual",
+    sizes={
+        "full": Shape(
+            parameters=177_853_440,
+            settings={"vocab_size": 119_547},
+            batch={"cpu": 1, "cuda": 16},
+            sample=(128,),
+            sample_is="128 tokens",
+        ),
+        "tiny": Shape(
+            parameters=14_560,
+            settings={
+                "vocab_size": 99,
+                "hidden_size": 16,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "intermediate_size": 32,
+            },
+            batch={"cpu": 2, "cuda": 2},
+            sample=(12,),
+            sample_is="12 tokens",
+        ),
+    },
+)
+
+RESNET = ModelEntry(
+    name="resnet",
+    title="ResNet-18",
+    sizes={
+        "full": Shape(
+            parameters=11_689_512,
+            settings={"width": 64, "depth": 2, "num_labels": 1000},
+            batch={"cpu": 1, "cuda": 64},
+            sample=(3, 224, 224),
+            sample_is="an image of 224 × 224",
+        ),
+        "tiny": Shape(
+            parameters=20_382,
+            settings={"width": 4, "depth": 1, "num_labels": 10},
+            batch={"cpu": 2, "cuda": 2},
+            sample=(3, 32, 32),
+            sample_is="an image of 32 × 32",
+        ),
+    },
+)
+
+SSM = ModelEntry(
+    name="ssm",
+    title="Mamba-style state-space model",
+    sizes={
+        "full": Shape(
+            parameters=26_594_560,
+            settings={"vocabulary": 256, "width": 512, "layers": 16, "state": 64, "heads": 16},
+            batch={"cpu": 1, "cuda": 16},
+            sample=(128,),
+            sample_is="128 bytes",
+        ),
+        "tiny": Shape(
+            parameters=4_172,
+            settings={"vocabulary": 16, "width": 16, "layers": 2, "state": 4, "heads": 2},
+            batch={"cpu": 2, "cuda": 2},
+            sample=(12,),
+            sample_is="12 bytes",
+        ),
+    },
+)
+
+MODELS = {model.name: model for model in (BERT, RESNET, SSM)}

@@ -1,0 +1,105 @@
+"""Measurements as text for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from repro_runner.bench.catalogue import BACKENDS, MODELS, SIZES
+
+_COLUMNS = (
+    *("", "first call, cold", "warm", "latency", "quartiles", "least", "samples/s", "memory"),
+    *("graphs", "breaks", "violations", "equals eager"),
+)
+
+
+def render_catalogue() -> str:
+    """What `--list` shows."""
+    models = [["model", "size", "parameters", "a sample", "samples on cpu", "on cuda"]]
+    for model in MODELS.values():
+        for size in SIZES:
+            shape = model.sizes[size]
+            batch = [str(shape.batch[device]) for device in ("cpu", "cuda")]
+            models.append([model.name, size, f"{shape.parameters:,}", shape.sample_is, *batch])
+    backends = [["backend", ""], *([name, told] for name, told in BACKENDS.items())]
+    return "\n".join([*_aligned(models), "", *_aligned(backends)])
+
+
+def render_rows(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A table per model."""
+    lines: list[str] = []
+    for _, of_model in groupby(rows, key=lambda row: row["model"]):
+        found = list(of_model)
+        cells = [list(_COLUMNS), *(_cells(row) for row in found if row["status"] == "measured")]
+        lines += ["", _heading(found)]
+        lines += _aligned(cells) if len(cells) > 1 else []
+        lines += [f"{row['backend']} failed: {row['cause']}" for row in found if row["status"] == "failed"]
+        lines += [f"{row['backend']} breaks: {', '.join(row['break_ids'])}" for row in found if row.get("break_ids")]
+        lines += [row["numerics"]["verdict"] for row in found if row.get("numerics") and not row["numerics"]["passed"]]
+    return "\n".join(lines[1:])
+
+
+def render_curves(curves: Iterable[Mapping[str, Any]]) -> str:
+    """A table per block: times against those of the compiled block without a break."""
+    lines: list[str] = []
+    for curve in curves:
+        block, unit = curve["block"], curve["points"][0]["inductor"]["seconds"]["median"]
+        cells = [["breaks", "graphs", "eager", "quartiles", "compiled", "quartiles", "each break adds"]]
+        for point in curve["points"]:
+            added = point["added_per_break_s"]
+            times = [text for way in ("eager", "inductor") for text in _ratio(point[way]["relative"])]
+            each = seconds(added["median"]) if added else ""
+            cells.append([str(point["breaks"]), str(point["graphs"]), *times, each])
+        lines += [
+            "",
+            f"{block['name']} block: {block['layers']} layers of x + relu(linear(norm(x))) on {block['rows']} × "
+            f"{block['width']}, {block['dtype']}. In times of its {seconds(unit)} compiled and without a break:",
+            *_aligned(cells),
+        ]
+    return "\n".join(lines[1:])
+
+
+def seconds(value: float) -> str:
+    """`1.23 ms`: three digits and the unit that fits."""
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if abs(value) >= scale:
+            return f"{value / scale:.3g} {unit}"
+    return f"{value / 1e-6:.3g} µs"
+
+
+def _heading(rows: Sequence[Mapping[str, Any]]) -> str:
+    row = next((row for row in rows if row["status"] == "measured"), rows[0])
+    if row["status"] == "failed":
+        return str(row["title"])
+    sample = f", each {row['sample']}" if row["sample"] else ""
+    samples = "" if row["samples"] is None else f"; {row['samples']} to a batch{sample}"
+    return f"{row['title']}: {row['parameters']:,} parameters{samples}"
+
+
+def _cells(row: Mapping[str, Any]) -> list[str]:
+    latency, numerics = row["latency"], row["numerics"]
+    return [
+        row["backend"],
+        *(_known(row["compile_s"][cache], seconds) for cache in ("cold", "warm")),
+        seconds(latency["median"]),
+        f"{seconds(latency['low'])} – {seconds(latency['high'])}",
+        seconds(latency["min"]),
+        _known(row["throughput"], lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.3g}"),
+        _known(row["memory"], lambda value: f"{value / 1024**2:,.0f} MiB"),
+        *(_known(row[count], str) for count in ("graphs", "breaks", "violations")),
+        "–" if numerics is None else "yes" if numerics["passed"] else "NO",
+    ]
+
+
+def _known(value: Any, shown: Any) -> str:
+    return "–" if value is None else str(shown(value))
+
+
+def _ratio(relative: Mapping[str, float]) -> tuple[str, str]:
+    return f"{relative['median']:.2f}", f"{relative['low']:.2f} – {relative['high']:.2f}"
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,0 +1,100 @@
+"""`graphbreak analyze`: what a run left, as text."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.artifacts import find_run, list_runs
+from repro_runner.artifacts.inventory import DOCUMENTS
+from repro_runner.report import RunContents, read_contents
+from repro_runner.terminal import plain
+
+TYPES = {
+    "summary": (),
+    "constraints": ("violations", "op_support"),
+    "graphs": ("graphs",),
+    "guards": ("guards",),
+}
+"""What can be asked for -> the parts it is made of; any one will do."""
+_MAKES = {"constraints": "check", "graphs": "check", "guards": "guards"}
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print it; 2 if there is no such run, or nothing of that type in it."""
+    parser = argparse.ArgumentParser(
+        prog="graphbreak analyze", description="What a run left: guards, constraints, graphs, or a summary."
+    )
+    parser.add_argument("run", nargs="?", metavar="RUN", help="id, how it begins, or a path; default: the newest run")
+    parser.add_argument("--type", choices=sorted(TYPES), default="summary", help="default: summary")
+    parser.add_argument("--json", action="store_true", help="the documents behind it as one JSON object")
+    arguments = parser.parse_args(argv)
+    contents = read_contents(find_run(arguments.run))
+    found = _documents(contents, arguments.type)
+    if arguments.json:
+        about = {"kind": "analysis", "schema": 1, "type": arguments.type, "run": contents.run.id}
+        print(json.dumps({**about, **found}, indent=2))
+        return 0
+    subject = plain(contents.manifest.get("subject") or "")
+    print(f"{contents.run.id}  {subject}".rstrip())
+    print("\n".join(_lines(contents, arguments.type)))
+    return 0
+
+
+def _documents(contents: RunContents, asked: str) -> dict[str, Any]:
+    """InvalidInput if there are none, or if one that is needed can't be read."""
+    from repro_runner.report.parts.catalogue import judge_parts
+
+    if asked == "summary":
+        judged = judge_parts(contents)
+        return {
+            "parts": [
+                {"part": each.part.kind, "state": each.verdict.state, "line": each.verdict.line} for each in judged
+            ]
+        }
+    wanted = TYPES[asked]
+    problems = [
+        Problem(str(contents.run.path / DOCUMENTS.get(kind, kind)), why)
+        for kind, why in contents.unreadable.items()
+        if kind in wanted or (asked == "graphs" and kind.startswith("graphs/"))
+    ]
+    if problems:
+        raise InvalidInput(problems)
+    found: dict[str, Any] = {kind: contents.documents[kind] for kind in wanted if kind in contents.documents}
+    if asked == "graphs" and contents.graphs:
+        found["graphs"] = list(contents.graphs.values())
+    if not found:
+        raise InvalidInput([Problem(contents.run.id, _nothing(asked))])
+    return found
+
+
+def _nothing(asked: str) -> str:
+    """What to do about a run that has nothing of the type: another that has, or the verb that makes one."""
+    made = f"`graphbreak {_MAKES[asked]} MODEL.py:make_model` makes a run that has"
+    others = [run for run in list_runs() if any(map(run.has, _files(asked)))]
+    newest = f"; the newest that has is {others[-1].id}" if others else ""
+    return f"this run has no {asked}; {made}{newest}"
+
+
+def _files(asked: str) -> list[str]:
+    return ["graphs/0000/graph.json"] if asked == "graphs" else [DOCUMENTS[kind] for kind in TYPES[asked]]
+
+
+def _lines(contents: RunContents, asked: str) -> Iterator[str]:
+    """InvalidInput if a document is not what its kind promises."""
+    from repro_runner.report import text
+    from repro_runner.report.parts.catalogue import MALFORMED, damaged
+
+    shown: dict[str, Callable[[RunContents], Iterator[str]]] = {
+        "summary": text.summary_lines,
+        "constraints": text.constraints_lines,
+        "graphs": text.graphs_lines,
+        "guards": text.guards_lines,
+    }
+    try:
+        yield from list(shown[asked](contents))
+    except MALFORMED as error:
+        raise InvalidInput([Problem(str(contents.run.path), damaged(error))]) from error

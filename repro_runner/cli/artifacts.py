@@ -1,0 +1,136 @@
+"""`graphbreak artifacts`: list the runs on disk, or delete them."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from repro_runner.artifacts import runs_home
+from repro_runner.artifacts.deletion import choose_runs, delete_runs, is_being_written
+from repro_runner.artifacts.inventory import ListedRun, describe_run
+from repro_runner.artifacts.run_folder import RunFolder, list_runs
+from repro_runner.figures import counted, size
+from repro_runner.terminal import plain, table
+
+_AGE = re.compile(r"(\d{1,4})([mhdw])", re.ASCII)
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+
+
+def main(argv: Sequence[str]) -> int:
+    """0 if it is done, also where there was nothing to do; 1 if somebody answered no; 2 if nobody could be asked."""
+    arguments = _parser().parse_args(argv)
+    if arguments.action == "list":
+        return _list(arguments)
+    try:
+        return _clean(arguments)
+    except KeyboardInterrupt:
+        print("\ninterrupted; what is left is listed by `graphbreak artifacts list`", file=sys.stderr)
+        return 130
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak artifacts",
+        description="The runs on disk: in $GRAPHBREAK_HOME, or .graphbreak in the current folder.",
+    )
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|clean")
+    listing = actions.add_parser("list", help="every run: its id, what it was about, its size, what it holds")
+    listing.add_argument("--json", action="store_true", help="the same as one JSON object")
+    cleaning = actions.add_parser("clean", help="delete runs, after asking", description="Delete runs, after asking.")
+    cleaning.add_argument("ids", nargs="*", metavar="RUN", help="ids, or how they begin; default: every run")
+    cleaning.add_argument("--older-than", type=_age, metavar="AGE", help="only those: 30m, 12h, 7d, 2w")
+    cleaning.add_argument("--keep", type=_count, default=0, metavar="N", help="leave the N newest of them")
+    cleaning.add_argument("--yes", action="store_true", help="do not ask")
+    return parser
+
+
+def _age(text: str) -> timedelta:
+    found = _AGE.fullmatch(text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an age; write 30m, 12h, 7d or 2w")
+    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"\d{1,9}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of runs")
+    return int(text)
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    listed = [describe_run(run) for run in list_runs()]
+    if arguments.json:
+        document = {"kind": "runs", "schema": 1, "home": str(runs_home()), "runs": [_record(each) for each in listed]}
+        print(json.dumps(document, indent=2))
+        return 0
+    if not listed:
+        print(f"no runs in {plain(runs_home())} yet; `graphbreak check`, `diff`, `guards` and `report` make one")
+        return 0
+    head = ("run", "verb", "model", "when", "size", "holds")
+    rows = [
+        (each.run.id, each.verb, each.subject, _when(each.started), size(each.size), ", ".join(each.holds) or "nothing")
+        for each in listed
+    ]
+    print("\n".join(table([head, *rows], right=(4,))))
+    total = sum(each.size for each in listed)
+    print(f"{counted(len(listed), 'run')}, {size(total)}, in {plain(runs_home())}")
+    return 0
+
+
+def _record(each: ListedRun) -> dict[str, Any]:
+    return {
+        "id": each.run.id,
+        "path": str(each.run.path),
+        "verb": each.verb,
+        "subject": each.subject,
+        "started": each.started,
+        "bytes": each.size,
+        "holds": list(each.holds),
+    }
+
+
+def _when(started: str) -> str:
+    """In the reader's own time."""
+    try:
+        return f"{datetime.fromisoformat(started).astimezone():%Y-%m-%d %H:%M}"
+    except ValueError:
+        return started
+
+
+def _clean(arguments: argparse.Namespace) -> int:
+    chosen = choose_runs(arguments.ids, older_than=arguments.older_than, keep=arguments.keep)
+    busy = [] if arguments.ids else [run for run in chosen if is_being_written(run)]
+    chosen = [run for run in chosen if run not in busy]
+    for run in busy:
+        print(f"{run.id}: left alone, since the process that made it still runs; name it to delete it all the same")
+    if not chosen:
+        print(f"nothing to delete in {plain(runs_home())}")
+        return 0
+    told = f"{counted(len(chosen), 'run')}, {size(sum(describe_run(run).size for run in chosen))}"
+    if not arguments.yes:
+        if not sys.stdin.isatty():
+            print(f"{told}: not deleted, since nobody can be asked here; add --yes", file=sys.stderr)
+            return 2
+        if not _agreed(chosen, told):
+            print("nothing was deleted")
+            return 1
+    deleted = delete_runs(chosen)
+    print(f"deleted {counted(len(deleted), 'run')}")
+    return 0
+
+
+def _agreed(chosen: Sequence[RunFolder], told: str) -> bool:
+    for run in chosen:
+        print(f"  {run.id}")
+    try:
+        print(f"delete {told}, from {plain(runs_home())}? [y/N] ", end="", flush=True)  # `input` asks on standard error
+        answer = input()
+    except EOFError:
+        print()
+        return False
+    return answer.strip().lower() in ("y", "yes")

@@ -1,0 +1,215 @@
+"""`graphbreak bench`: models under several backends, and what a break costs."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from registry.datafile import check_writable, read_data_file, write_data_file
+from registry.errors import InvalidInput, Problem, WriteFailed
+from repro_runner.artifacts import RunFolder
+from repro_runner.bench.catalogue import BACKENDS, MODELS, SIZES
+from repro_runner.bench.document import (
+    Document,
+    bench_document,
+    break_cost_document,
+    describe_machine,
+    dump_document,
+    file_name,
+    lay_over,
+)
+from repro_runner.bench.job import Job
+from repro_runner.bench.suite import measure_curves, measure_rows, plan_rows
+from repro_runner.bench.table import render_catalogue, render_curves, render_rows
+
+DESCRIPTION = """\
+Measure models, each under each backend in processes of its own: the first call with an empty and with a filled cache,
+latency, throughput, peak memory, graphs, breaks, violations of the mock accelerator's limits (MOCK_ALIGNMENT,
+MOCK_MAX_MEMORY), and whether the numbers equal eager's. Forward passes, without gradients. The documents go into a run
+folder: bench.json, break_cost.json.
+"""
+EXIT_CODES = """\
+exit codes:
+  0    everything was measured, and equals eager
+  1    something could not be measured, or differs from eager
+  2    the arguments are not valid, or there is no torch or no GPU; nothing was measured
+  130  interrupted; the rows that had ended are kept
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Measure; return the exit code."""
+    arguments = _parser().parse_args(argv)
+    if arguments.list:
+        print(render_catalogue())
+        return 0
+    models = _models(arguments)
+    environment = describe_machine(arguments.device)
+    kinds = [*(["bench"] if models else []), *(["break_cost"] if arguments.break_cost else [])]
+    files = _out_files(arguments, kinds, environment)
+    subject = ", ".join([*models, *(["break cost"] if arguments.break_cost else [])])
+    run = RunFolder.create("bench", subject=subject, environment=environment)
+    keeper = _Keeper(run, files)
+    try:
+        well = [_bench(models, arguments, environment, keeper)] if models else []
+        well += [_break_cost(arguments, environment, keeper)] if arguments.break_cost else []
+    except KeyboardInterrupt:
+        print(f"interrupted; {run.path} has what had ended", file=sys.stderr)
+        return 130
+    print(f"run {run.id}", file=sys.stderr)
+    return 0 if all(well) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak bench",
+        description=DESCRIPTION,
+        epilog=EXIT_CODES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--all", action="store_true", help=f"all models: {', '.join(MODELS)}")
+    parser.add_argument(
+        "--model",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="one of them, or MODEL.py:make_model of one's own; may be repeated",
+    )
+    parser.add_argument("--break-cost", action="store_true", help="one block with 0 to 16 breaks, eager and compiled")
+    parser.add_argument("--list", action="store_true", help="show models with their parameters, and backends")
+    parser.add_argument("--backend", action="append", choices=list(BACKENDS), help="may be repeated (default: all)")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="default: cpu")
+    parser.add_argument("--size", choices=SIZES, default="full", help="tiny: shrunk, for a quick try (default: full)")
+    parser.add_argument("--warmup", type=_count, default=3, metavar="N", help="calls that don't count (3)")
+    parser.add_argument("--runs", type=_positive, default=20, metavar="N", help="measurements, at least (20)")
+    parser.add_argument("--timeout", type=_positive, default=900, metavar="S", help="seconds for one process (900)")
+    parser.add_argument("--json", action="store_true", help="each document as one line of JSON")
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="PATH",
+        help="also a .json file, or a folder for them; rows of other models there stay",
+    )
+    return parser
+
+
+def _count(text: str) -> int:
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    number = _count(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def _models(arguments: argparse.Namespace) -> list[str]:
+    asked = list(dict.fromkeys([*(MODELS if arguments.all else ()), *arguments.model]))
+    if not asked and not arguments.break_cost:
+        raise InvalidInput([Problem("bench", "nothing to measure; give --all, --model NAME or --break-cost")])
+    problems = [Problem(name, told) for name in asked if (told := _unknown(name))]
+    if problems:
+        raise InvalidInput(problems)
+    return asked
+
+
+def _unknown(name: str) -> str:
+    """Why there is no such model; empty if there may be one."""
+    file, _, function = name.rpartition(":")
+    if name in MODELS or (file and function and (not file.endswith(".py") or Path(file).is_file())):
+        return ""
+    if file:
+        return "no such file"
+    near = difflib.get_close_matches(name, MODELS, n=1)
+    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(MODELS)}."
+    return f"no such model; {hint} One's own: MODEL.py:make_model"
+
+
+def _out_files(arguments: argparse.Namespace, kinds: Sequence[str], environment: dict[str, Any]) -> dict[str, Path]:
+    """Kind of a document -> where `--out` wants it; refused before hours of work."""
+    out: Path | None = arguments.out
+    if out is None:
+        return {}
+    if out.suffix == ".json" and len(kinds) > 1:
+        raise InvalidInput([Problem(str(out), "one file for two documents; name a folder")])
+    folder = out.parent if out.suffix == ".json" else out
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise WriteFailed(f"{folder}: {error.strerror}; name another folder") from error
+    files = {kind: out if out.suffix == ".json" else out / file_name(kind, environment) for kind in kinds}
+    for file in files.values():
+        check_writable(file)
+        _there(file)
+    return files
+
+
+def _there(path: Path) -> Document:
+    """What an earlier run has left there."""
+    if not path.exists():
+        return {}
+    try:
+        found = json.loads(read_data_file(path))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("kind") not in ("bench", "break_cost"):
+        raise InvalidInput([Problem(str(path), "something else is there; name another file")])
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Keeper:
+    """Keeps a document in the run's folder, and where `--out` says; anew whenever it has grown."""
+
+    run: RunFolder
+    files: dict[str, Path]
+
+    def keep(self, document: Document) -> None:
+        self.run.write_json(f"{document['kind']}.json", document)
+        if path := self.files.get(document["kind"]):
+            write_data_file(path, dump_document(lay_over(_there(path), document)))
+
+
+def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
+    jobs = plan_rows(
+        models,
+        arguments.backend or list(BACKENDS),
+        size=arguments.size,
+        device=arguments.device,
+        warmup=arguments.warmup,
+        runs=arguments.runs,
+    )
+    rows: list[dict[str, Any]] = []
+    keeper.keep(bench_document(environment, rows))
+    for row in measure_rows(jobs, timeout=arguments.timeout):
+        rows.append(row)
+        keeper.keep(bench_document(environment, rows))  # at once: a kill loses only what was running
+        how = f"failed: {row['cause']}" if row["status"] == "failed" else "measured"
+        print(f"{row['model']} {row['backend']}: {how} [{len(jobs) - len(rows)} left]", file=sys.stderr, flush=True)
+    _say(bench_document(environment, rows), render_rows(rows), arguments)
+    return all(row["status"] == "measured" and (row["numerics"] or {"passed": True})["passed"] for row in rows)
+
+
+def _break_cost(arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
+    job = Job(size=arguments.size, device=arguments.device, warmup=arguments.warmup, runs=arguments.runs)
+    found = measure_curves(job, timeout=arguments.timeout)
+    if "failed" in found:
+        print(f"break cost: failed: {found['failed']}", file=sys.stderr)
+        return False
+    document = break_cost_document(environment, found["curves"])
+    keeper.keep(document)
+    _say(document, render_curves(found["curves"]), arguments)
+    return True
+
+
+def _say(document: Document, text: str, arguments: argparse.Namespace) -> None:
+    print(json.dumps(document, ensure_ascii=False) if arguments.json else text)

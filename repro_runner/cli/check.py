@@ -1,0 +1,109 @@
+"""`graphbreak check MODEL.py:make_model`: what a device refuses of a model, which ops it lacks, what that costs."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from registry.errors import InvalidInput
+from repro_runner.artifacts import RunFolder
+from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.runner.environment import describe_environment
+
+if TYPE_CHECKING:
+    from repro_runner.adapters.check import CheckResult
+
+_EXAMPLE = Path(__file__).parents[1] / "adapters" / "example_device.yml"
+
+EPILOG = """\
+A capability file describes the device in YAML, with no Python; `--example` prints one that explains every key.
+Without one, the limits are the mock backend's, from the environment: MOCK_ALIGNMENT, MOCK_MAX_MEMORY and
+MOCK_MAX_PEAK_MEMORY; the ops are listed all the same.
+
+exit codes:
+  0    the device takes the whole model
+  1    it refuses something, or gets nothing at all because of breaks
+  2    the arguments, the model or the capability file are not valid
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print what was found, write a run; 1 if the device refuses something."""
+    arguments = _parser().parse_args(argv)
+    environment = describe_environment(arguments.device)
+    # What a model prints is not part of the answer.
+    with contextlib.redirect_stdout(sys.stderr):
+        run, result = _checked(arguments, environment)
+    if arguments.json:
+        documents = {Path(name).stem: document for name, document in result.documents().items()}
+        print(json.dumps({"kind": "check", "schema": 1, "refused": result.refused, "run": run.id, **documents}))
+    else:
+        print(f"torch {environment['torch']}, Python {environment['python']}, {environment['device']}")
+        print(f"{arguments.model}: {result.summary()}\n\nrun {run.id}")
+    return 1 if result.refused else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak check",
+        description="What a device would refuse of a model, which ops it lacks, and what falling back costs.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_subject_arguments(parser)
+    parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities")
+    parser.add_argument(
+        "--decompositions",
+        choices=["none", "core-aten", "inductor"],
+        default="none",
+        help="what the device's compiler wants broken up first; default: none",
+    )
+    parser.add_argument("--inference", action="store_true", help="without gradients: there is no backward")
+    parser.add_argument("--dynamic", action="store_true", help="with dynamic shapes, as torch.compile(dynamic=True)")
+    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
+    parser.add_argument("--example", action=_PrintExample, nargs=0, help="print a capability file, and end")
+    return parser
+
+
+class _PrintExample(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print(_EXAMPLE.read_text("utf-8"), end="")
+        parser.exit()
+
+
+def _checked(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, CheckResult]:
+    from repro_runner.adapters.capability_file import read_capabilities
+    from repro_runner.adapters.check import check_model, write_check
+
+    device = None if arguments.device_file is None else read_capabilities(arguments.device_file)
+    subject = read_subject(arguments)
+    run = RunFolder.create("check", subject=subject.name, environment=environment, **_asked(arguments))
+    try:
+        result = check_model(
+            subject,
+            device,
+            decompositions=arguments.decompositions,
+            inference=arguments.inference,
+            dynamic=arguments.dynamic or None,
+        )
+    except InvalidInput:
+        shutil.rmtree(run.path, ignore_errors=True)
+        raise
+    write_check(run, result)
+    return run, result
+
+
+def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "device_file": None if arguments.device_file is None else str(arguments.device_file),
+        "decompositions": arguments.decompositions,
+        "inference": arguments.inference,
+        "dynamic": arguments.dynamic,
+        "seed": arguments.seed,
+    }

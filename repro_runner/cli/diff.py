@@ -1,0 +1,95 @@
+"""`graphbreak diff MODEL.py:make_model`: where a backend's numbers differ from eager's, and the first op that does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from repro_runner.artifacts import RunFolder
+from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.runner.environment import describe_environment
+
+if TYPE_CHECKING:
+    from repro_runner.diff import DiffReport
+
+_DESCRIPTION = """\
+Run a model under two backends, from the same weights, inputs and random numbers, and compare everything it returns,
+everything it writes to, and on request its gradients. Where they differ, find the first op whose output does.
+"""
+_EPILOG = """\
+exit codes: 0 equal; 1 they differ, or the backend can't run the model; 2 the model can't be run, or has no tensors
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print the comparison, and keep it in a run's folder."""
+    arguments = _parser().parse_args(argv)
+    environment = describe_environment(arguments.device)
+    subject = read_subject(arguments)
+    from repro_runner.diff import ComparisonConfig, diff_model
+
+    config = ComparisonConfig(
+        rtol=arguments.rtol,
+        atol=arguments.atol,
+        max_ulp=arguments.max_ulp,
+        gradients=arguments.gradients,
+        repeats=arguments.repeats,
+    )
+    report = diff_model(
+        subject,
+        config,
+        reference_backend=arguments.reference,
+        test_backend=arguments.backend,
+        find_first_op=arguments.search,
+        pictures=arguments.pictures,
+    )
+    run = RunFolder.create("diff", subject=subject.name, environment=environment)
+    report.write(run)
+    document = {**report.to_document(), "run": str(run.path)}
+    print(json.dumps(document, indent=2) if arguments.json else _told(report, run))
+    return 0 if report.passed else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="graphbreak diff", description=_DESCRIPTION, epilog=_EPILOG)
+    add_subject_arguments(parser)
+    parser.add_argument("--backend", default="inductor", help="under test: one that torch knows, or module:name")
+    parser.add_argument("--reference", default="eager", metavar="BACKEND", help="default: eager, without any compiler")
+    parser.add_argument("--gradients", action="store_true", help="run a backward, and compare gradients, too")
+    parser.add_argument("--repeats", type=_at_least_one, default=2, metavar="N", help="runs of each side; default: 2")
+    relative = parser.add_mutually_exclusive_group()
+    relative.add_argument("--rtol", type=_not_negative, help="relative tolerance; default: torch.testing's, by dtype")
+    relative.add_argument("--max-ulp", type=_count, metavar="N", help="instead: so many representable values")
+    parser.add_argument("--atol", type=_not_negative, help="absolute tolerance; default: torch.testing's, by dtype")
+    parser.add_argument("--pictures", action="store_true", help="draw heat maps and plots of the errors")
+    parser.add_argument("--no-search", dest="search", action="store_false", help="don't look for the first op")
+    parser.add_argument("--json", action="store_true", help="the comparison as one JSON object")
+    return parser
+
+
+def _told(report: DiffReport, run: RunFolder) -> str:
+    hint = ["`graphbreak minify` finds the smallest program that fails so"] if report.failure else []
+    return "\n".join([report.summary(), *hint, f"run {run.id}"])
+
+
+def _not_negative(text: str) -> float:
+    value = float(text)
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
+    return value
+
+
+def _count(text: str) -> int:
+    value = int(text)
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"{text} is less than 0")
+    return value
+
+
+def _at_least_one(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is less than 1")
+    return value

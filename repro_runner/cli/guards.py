@@ -1,0 +1,117 @@
+"""`graphbreak guards MODEL.py:make_model`: why it would be compiled again, and what to do about it."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.artifacts import RunFolder
+from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.runner.environment import describe_environment
+
+if TYPE_CHECKING:
+    from repro_runner.guards import Call, GuardReport
+    from repro_runner.subject import Subject
+
+CALLS = """\
+which calls are made:
+  Those that the function make_calls() beside the model returns or yields, if there is one. Each is inputs, as
+  make_inputs() returns them, or a function that is given the compiled model and calls it as it likes:
+
+      def make_calls():
+          yield torch.randn(4, 8)
+          yield torch.randn(5, 8)
+          yield without_grad
+
+      def without_grad(model):
+          with torch.no_grad():
+              model(torch.randn(4, 8))
+
+  Otherwise the model's inputs twice, then with a dimension 0 of one more and of two more, if the model takes that.
+  --vary says which dimensions grow instead; `--vary none` leaves it at the two equal calls.
+
+exit codes:
+  0 done; 1 torch reached its recompile limit, or failed to compile a call that works without it; 2 bad arguments
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Inspect, print, write guards.json and breaks.json."""
+    arguments = _parser().parse_args(argv)
+    # A model may print; with --json, only the document is on standard output.
+    with contextlib.redirect_stdout(sys.stderr) if arguments.json else contextlib.nullcontext():
+        report, run = _inspect(arguments)
+    if arguments.json:
+        print(json.dumps(report.document(), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        print(report.text(everything=arguments.all))
+        print(f"run {run.id}")
+    return 1 if report.failure or report.limits_hit else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak guards",
+        description="A model's guards, breaks and recompiles in plain words.",
+        epilog=CALLS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_subject_arguments(parser)
+    parser.add_argument("--backend", default="eager", help="of torch.compile, or module:name; default: eager")
+    parser.add_argument("--dynamic", action="store_true", help="compile with dynamic=True")
+    parser.add_argument(
+        "--vary", action="append", metavar="NAME:DIM", help="an argument's dimension that grows; `none`"
+    )
+    parser.add_argument("--no-trials", action="store_true", help="give advice without trying it on the model")
+    parser.add_argument("--all", action="store_true", help="every guard, none summed up")
+    parser.add_argument("--json", action="store_true", help="guards.json on standard output instead of text")
+    return parser
+
+
+def _inspect(arguments: argparse.Namespace) -> tuple[GuardReport, RunFolder]:
+    dimensions = _read_dimensions(arguments.vary or [])
+    environment = describe_environment(arguments.device)
+    subject = read_subject(arguments)
+
+    from repro_runner.backends.by_name import find_backend
+    from repro_runner.capture.document import breaks_document
+    from repro_runner.guards import inspect_model
+
+    report = inspect_model(
+        subject,
+        _calls(subject, arguments, dimensions),
+        backend=find_backend(arguments.backend),
+        try_advice=not arguments.no_trials,
+        dynamic=True if arguments.dynamic else None,
+    )
+    run = RunFolder.create("guards", subject=subject.name, environment=environment)
+    run.write_json("guards.json", report.document())
+    run.write_json("breaks.json", breaks_document(report.breaks))
+    return report, run
+
+
+def _read_dimensions(texts: Sequence[str]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    problems = []
+    for text in texts:
+        name, _, dimension = text.rpartition(":")
+        if name and dimension.isdecimal():
+            found[name] = int(dimension)
+        elif text != "none":
+            problems.append(Problem(f"--vary {text}", "write the argument and its dimension: --vary x:0"))
+    if problems:
+        raise InvalidInput(problems)
+    return found
+
+
+def _calls(subject: Subject, arguments: argparse.Namespace, dimensions: dict[str, int]) -> tuple[Call, ...]:
+    from repro_runner.guards import default_calls, find_calls, varied_calls
+
+    if arguments.vary:
+        return varied_calls(subject, dimensions)
+    return find_calls(subject.name, device=arguments.device) or default_calls(subject)

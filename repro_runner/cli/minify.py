@@ -1,0 +1,158 @@
+"""`graphbreak minify MODEL.py:make_model`: the smallest program that fails as a model does."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from repro_runner.artifacts import RunFolder
+from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.runner.environment import describe_environment
+
+if TYPE_CHECKING:
+    from repro_runner.minifier import MinifiedProgram, Search
+
+KINDS = ("auto", "violation", "compile", "numeric", "break")
+
+EPILOG = """\
+What is looked for, in this order (--kind auto), until something is found:
+  violation  a limit of the device: of --device-file, or of the mock backend (MOCK_ALIGNMENT, MOCK_MAX_MEMORY ...)
+  compile    the backend raises, ends the process, or does not come to an end
+  numeric    it computes something else than eager
+  break      a graph break; the result is a repro, ready for registry/repros but for its fix
+
+The script needs only torch (and a third-party backend, which it imports by name), and was run to confirm that it fails.
+Its own exit code is 1 while the failure is there, 0 when it is gone, 3 when something else is wrong.
+
+exit codes:
+  0    minified, and confirmed; or nothing fails
+  1    something fails, but no program was seen to fail in the same way on its own
+  2    the arguments, the model or the capability file are not valid
+  130  interrupted; nothing is kept
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Print where the program is and what it said when it was run; 1 if it could not be confirmed."""
+    arguments = _parser().parse_args(argv)
+    environment = describe_environment(arguments.device)
+    try:
+        # What a model or a backend prints is not part of the answer.
+        with contextlib.redirect_stdout(sys.stderr):
+            run, search = _minified(arguments, environment)
+    except KeyboardInterrupt:
+        return 130
+    return _told(arguments, run, search)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak minify",
+        description="The smallest program that fails as a model does, run to prove it.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_subject_arguments(parser)
+    parser.add_argument("--kind", choices=KINDS, default="auto", help="what to look for; default: auto")
+    parser.add_argument(
+        "--backend", default="inductor", metavar="NAME", help="registered, or MODULE:ATTRIBUTE; default: inductor"
+    )
+    parser.add_argument("--device-file", type=Path, metavar="FILE", help="the limits: a device's capabilities")
+    parser.add_argument("--rule", metavar="NAME", help="the limit whose violation to minify, such as shape-alignment")
+    parser.add_argument("--id", metavar="GBxxxx", help="the graph break to minify; default: the first")
+    parser.add_argument("--timeout", type=_seconds, default=300.0, metavar="S", help="what takes longer hangs (300)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the program here, too")
+    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
+    return parser
+
+
+def _seconds(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
+    return number
+
+
+def _minified(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, Search]:
+    from repro_runner.minifier import minified_document, search_failure
+
+    constraints = None
+    if arguments.device_file is not None:
+        from repro_runner.adapters import read_capabilities
+
+        constraints = read_capabilities(arguments.device_file).constraints()
+    subject = read_subject(arguments)
+    search = search_failure(
+        subject,
+        arguments.kind,
+        backend=arguments.backend,
+        constraints=constraints,
+        rule=arguments.rule,
+        gb_id=None if arguments.id is None else arguments.id.upper(),
+        seconds=arguments.timeout,
+        say=lambda line: print(line, file=sys.stderr),
+    )
+    run = RunFolder.create("minify", subject=subject.name, environment=environment, **_asked(arguments))
+    if search.program is not None:
+        _write(run, search.program)
+    run.write_json("minified.json", minified_document(search))
+    if search.program is not None and arguments.out is not None:
+        search.program.write(arguments.out)
+    return run, search
+
+
+def _write(run: RunFolder, program: MinifiedProgram) -> None:
+    path = run.write_text(f"minified/{program.file_name}", program.script)
+    if (inputs := program.inputs_file()) is not None:
+        run.write_bytes(f"minified/{path.with_suffix('.pt').name}", inputs)
+
+
+def _told(arguments: argparse.Namespace, run: RunFolder, search: Search) -> int:
+    from repro_runner.minifier import minified_document
+
+    if arguments.json:
+        print(json.dumps({**minified_document(search), "run": run.id}))
+    elif search.program is not None:
+        print("\n".join(_lines(arguments, run, search.program)))
+    else:
+        print(f"{arguments.model}: {'not minified' if search.unknown else 'nothing fails'}")
+        for kind, found in search.tried.items():
+            print(f"  {kind}: {found}")
+        print(f"run {run.id}")
+    if search.program is not None:
+        return 0 if search.program.confirmed else 1
+    return 1 if search.unknown else 0
+
+
+def _lines(arguments: argparse.Namespace, run: RunFolder, program: MinifiedProgram) -> list[str]:
+    path = arguments.out or run.path / "minified" / program.file_name
+    lines = [
+        f"{program.failure.kind}: {program.failure.summary}",
+        f"  {program.original_nodes} {program.unit} -> {program.nodes}",
+        f"  {path}" + (f", with {path.with_suffix('.pt').name}" if program.tensors else ""),
+    ]
+    if program.modules:
+        lines.append(f"  needs besides torch: {', '.join(program.modules)}")
+    if program.failure.kind == "break":
+        lines.append("  its fix is for you to write: NO_FIX stands in its place")
+    told = "confirmed" if program.confirmed else "NOT confirmed: run on its own it does not fail in the same way"
+    return [*lines, f"  {told}: {program.output}", f"run {run.id}"]
+
+
+def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "kind_asked": arguments.kind,
+        "backend": arguments.backend,
+        "device_file": None if arguments.device_file is None else str(arguments.device_file),
+        "rule": arguments.rule,
+        "gb_id": arguments.id,
+        "seed": arguments.seed,
+    }

@@ -1,0 +1,124 @@
+"""`graphbreak report`: everything about a model, or what a run left, in one file."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from registry.errors import WriteFailed
+from repro_runner.artifacts import RunFolder, find_run
+from repro_runner.report import RunContents, join_documents, read_contents
+
+EPILOG = """\
+With a model, everything is done in one run: what a device refuses of it, where Inductor's numbers differ from eager's,
+its guards and recompiles. A part that fails does not stop the others, and is told in the report. With a run, whatever
+it holds is shown; nothing is run.
+
+exit codes:
+  0    the report is written; with a model: nothing is wrong with it
+  1    the report is written, and says what is wrong with the model
+  2    the arguments, the model or the capability file are not valid, or the disk refuses
+  130  interrupted; `graphbreak report` shows what had ended
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the file and print its path."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if not _is_a_model(arguments.target):
+        if given := _only_for_models(arguments):
+            parser.error(f"{', '.join(given)}: only with MODEL.py:FUNCTION; a run is shown as it is")
+        print(_write(arguments, read_contents(find_run(arguments.target))))
+        return 0
+    try:
+        contents = read_contents(_make_run(arguments))
+    except KeyboardInterrupt:
+        print("interrupted; `graphbreak report` shows what had ended", file=sys.stderr)
+        return 130
+    print(_write(arguments, contents))
+    return _print_verdicts(contents)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak report",
+        description="Everything about a model, or what a run left, in one HTML or JSON file.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "target",
+        nargs="?",
+        metavar="RUN | MODEL.py:FUNCTION",
+        help="a run by its id, how that begins, or its path; or a model to examine; default: the newest run",
+    )
+    parser.add_argument("--format", choices=["html", "json"], default="html", help="default: html")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html or report.json of the run")
+    parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities, as for `check`")
+    parser.add_argument("--device", choices=["cpu", "cuda"], help="where to run the model; default: cpu")
+    parser.add_argument("--seed", type=int, help="of weights and inputs; default: 0")
+    parser.add_argument("--bench", action="store_true", help="measure it, too; takes minutes")
+    return parser
+
+
+def _is_a_model(target: str | None) -> bool:
+    if target is None or Path(target).is_dir():
+        return False
+    return ":" in target or target.endswith(".py")
+
+
+def _only_for_models(arguments: argparse.Namespace) -> list[str]:
+    given = {
+        "--device-file": arguments.device_file is not None,
+        "--device": arguments.device is not None,
+        "--seed": arguments.seed is not None,
+        "--bench": arguments.bench,
+    }
+    return [name for name, is_given in given.items() if is_given]
+
+
+def _make_run(arguments: argparse.Namespace) -> RunFolder:
+    from repro_runner.report.making import STEPS, Job, make_run, measure
+    from repro_runner.runner.environment import describe_environment
+
+    device = arguments.device or "cpu"
+    describe_environment(device)
+    file = None if arguments.device_file is None else str(arguments.device_file)
+    job = Job(model=arguments.target, device=device, seed=arguments.seed or 0, device_file=file, steps=tuple(STEPS))
+    run = make_run(job, _tell)
+    if arguments.bench:
+        measure(job, run, _tell)
+    return run
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def _write(arguments: argparse.Namespace, contents: RunContents) -> Path:
+    if arguments.format == "json":
+        text = json.dumps(join_documents(contents), indent=2, ensure_ascii=False) + "\n"
+    else:
+        from repro_runner.report.page import render_report
+
+        text = render_report(contents)
+    if arguments.out is None:
+        return contents.run.write_text(f"report.{arguments.format}", text)
+    try:
+        arguments.out.write_bytes(text.encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise WriteFailed(f"{arguments.out}: {error.strerror}; name another file with --out") from error
+    return Path(arguments.out)
+
+
+def _print_verdicts(contents: RunContents) -> int:
+    from repro_runner.report.parts.catalogue import judge_parts
+    from repro_runner.report.parts.verdict import BREAKS
+    from repro_runner.report.text import summary_lines
+
+    print("\n".join(summary_lines(contents)), file=sys.stderr)
+    return 1 if any(each.verdict.state == BREAKS for each in judge_parts(contents)) else 0

@@ -1,0 +1,1 @@
+"""A guided tour of the toolkit on a tiny model."""

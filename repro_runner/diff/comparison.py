@@ -1,0 +1,137 @@
+"""Compare what two executions left, leaf by leaf."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from repro_runner.diff.config import ComparisonConfig
+from repro_runner.diff.execution import Execution
+from repro_runner.diff.leaves import Container, Flat, Path
+from repro_runner.diff.tensors import TensorComparison, compare_tensors
+
+_EXACT = ComparisonConfig(rtol=0, atol=0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeafComparison:
+    """One tensor, number or other value that both sides left, or a place where they left unlike things."""
+
+    name: str
+    """`output.logits[0]`, `model.fc.weight.grad`, `args[0]`."""
+    part: str
+    """`output`, `gradient`, or what the call wrote to: `input`, `state`."""
+    passed: bool
+    reason: str = ""
+    comparison: TensorComparison | None = None
+    """None if it is not about numbers."""
+
+    def to_document(self) -> dict[str, Any]:
+        comparison = None if self.comparison is None else self.comparison.to_document()
+        described = {"name": self.name, "part": self.part, "passed": self.passed, "reason": self.reason}
+        return {**described, "comparison": comparison}
+
+
+def compare_executions(
+    before: Execution, reference: Execution, test: Execution, config: ComparisonConfig
+) -> list[LeafComparison]:
+    """Everything returned, the gradients, and what either side wrote to: `before` is how it was."""
+    return [
+        *compare_leaves(reference.output, test.output, "output", config),
+        *compare_leaves(reference.gradients, test.gradients, "gradient", config),
+        *compare_leaves(*_changed(before.inputs, reference.inputs, test.inputs), "input", config),
+        *compare_leaves(*_changed(before.state, reference.state, test.state), "state", config),
+    ]
+
+
+def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonConfig) -> Iterator[LeafComparison]:
+    """Tensors and numbers, each; of anything else only what differs."""
+    apart: set[Path] = set()
+    for path, expected in reference.items():
+        if any(path[:length] in apart for length in range(1, len(path))):
+            continue
+        found: Any = test.get(path)
+        name = "".join(path)
+        if isinstance(expected, Container) or isinstance(found, Container):
+            if expected != found:
+                apart.add(path)
+                reason = f"{_shown(found)} instead of {_shown(expected)}"
+                yield LeafComparison(name=name, part=part, passed=False, reason=reason)
+        elif _are_numbers(expected, found):
+            compared = compare_tensors(expected, found, config)
+            passed, reason = compared.passed, compared.reason
+            yield LeafComparison(name=name, part=part, passed=passed, reason=reason, comparison=compared)
+        elif not _are_equal(expected, found):
+            reason = f"{_shown(found)} instead of {_shown(expected)}"
+            yield LeafComparison(name=name, part=part, passed=False, reason=reason)
+
+
+def variation(first: Execution, again: Execution) -> dict[str, float]:
+    """What differs between two executions of one side: by name, by how much."""
+    pairs = [(getattr(first, part), getattr(again, part)) for part in ("output", "gradients", "inputs", "state")]
+    return {
+        leaf.name: leaf.comparison.max_absolute_error if leaf.comparison else math.inf
+        for one, other in pairs
+        for leaf in compare_leaves(*_changed(one, one, other), "", _EXACT)
+        if not leaf.passed
+    }
+
+
+def has_tensors(flat: Flat) -> bool:
+    return any(isinstance(leaf, Tensor) for leaf in flat.values())
+
+
+def written(before: Flat, after: Flat) -> bool:
+    """Whether a call changed anything."""
+    return any(True for _ in _changes(before, after))
+
+
+def _changed(before: Flat, reference: Flat, test: Flat) -> tuple[Flat, Flat]:
+    """What of both is not as before in either."""
+    changed = {*_changes(before, reference), *_changes(before, test)}
+    return (
+        {path: leaf for path, leaf in reference.items() if path in changed},
+        {path: leaf for path, leaf in test.items() if path in changed},
+    )
+
+
+def _changes(before: Flat, after: Flat) -> Iterator[Path]:
+    for path, leaf in after.items():
+        was = before.get(path)
+        if isinstance(leaf, Tensor) and isinstance(was, Tensor):
+            # Most parameters are as they were, and this says so at once; NaN and sparse tensors take the long way.
+            plain = was.dtype == leaf.dtype and was.layout == leaf.layout == torch.strided
+            if not (plain and torch.equal(was, leaf)) and not compare_tensors(was, leaf, _EXACT).passed:
+                yield path
+        elif not _are_equal(was, leaf):
+            yield path
+
+
+def _are_numbers(one: Any, other: Any) -> bool:
+    """Tensors, or numbers of one type; an integer of more than 64 bits is compared by equality."""
+    if isinstance(one, Tensor) or isinstance(other, Tensor):
+        return isinstance(one, Tensor) and isinstance(other, Tensor)
+    if type(one) is not type(other):
+        return False
+    return isinstance(one, float | complex) or (type(one) is int and max(abs(one), abs(other)) < 2**63)
+
+
+def _are_equal(one: Any, other: Any) -> bool:
+    if type(one) is not type(other):
+        return False
+    try:
+        return one is other or bool(one == other)
+    except Exception:  # noqa: BLE001 - the user's own `==` may do anything
+        return False
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    text = str(value) if isinstance(value, Container) else repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -1,0 +1,111 @@
+"""How strictly two tensors are compared, and how thoroughly two executions of a model are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import torch
+
+Tolerance = float | Mapping[torch.dtype, float]
+
+# As torch.testing has them.
+_RELATIVE_AND_ABSOLUTE = {
+    torch.float64: (1e-7, 1e-7),
+    torch.float32: (1.3e-6, 1e-5),
+    torch.bfloat16: (1.6e-2, 1e-5),
+    torch.float16: (1e-3, 1e-5),
+    torch.complex128: (1e-7, 1e-7),
+    torch.complex64: (1.3e-6, 1e-5),
+    torch.complex32: (1e-3, 1e-5),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparisonConfig:
+    """An element is close if |test - reference| <= atol + rtol * |reference|.
+
+    Defaults by dtype (rtol, atol), those of torch.testing: float64 1e-7, 1e-7; float32 1.3e-6, 1e-5; bfloat16 1.6e-2,
+    1e-5; float16 1e-3, 1e-5; complex as its parts. float8: one unit in the last place. Integers and bool: exact.
+    A Python float does not say which dtype it came from: torch's default dtype is taken.
+    """
+
+    rtol: Tolerance | None = None
+    """For every floating and complex dtype, or by dtype. Integers stay exact unless their dtype is named."""
+    atol: Tolerance | None = None
+    max_ulp: int | None = None
+    """In place of rtol: an element is close within `atol`, or within so many representable values."""
+    equal_nan: bool = True
+    check_dtype: bool = True
+    check_device: bool = False
+    check_layout: bool = False
+    """Strides, and whether a tensor is dense or sparse."""
+    gradients: bool = False
+    """Run a backward, too, and compare the gradients of parameters and of inputs that require grad."""
+    repeats: int = 2
+    """Each side runs so often from the same seed. What varies is not the backend's fault alone, and is reported."""
+    fallback_random: bool = True
+    """Have Inductor take eager's random numbers: its own are others by design, and dropout would always differ."""
+    max_prefixes: int = 40
+    """How many prefixes of a graph the search for the first differing op may compile one after the other."""
+
+    def __post_init__(self) -> None:
+        problems = [
+            f"{name}={value}: must be a number that is not negative"
+            for name in ("rtol", "atol")
+            for value in _values(getattr(self, name))
+            if not value >= 0
+        ]
+        problems += [
+            f"{name}={value}: must be at least {least}"
+            for name, least in (("max_ulp", 0), ("repeats", 1), ("max_prefixes", 1))
+            if (value := getattr(self, name)) is not None and value < least
+        ]
+        if self.rtol is not None and self.max_ulp is not None:
+            problems.append("max_ulp takes the place of rtol; give one of them")
+        if problems:
+            raise ValueError("; ".join(problems))
+
+    def tolerance(self, dtype: torch.dtype) -> tuple[float, float]:
+        """(rtol, atol) for tensors of a dtype."""
+        rtol, atol = _default_tolerance(dtype)
+        inexact = (dtype.is_floating_point or dtype.is_complex) and dtype not in _EXACT
+        return (
+            0.0 if self.max_ulp is not None else _chosen(self.rtol, dtype, rtol, inexact),
+            _chosen(self.atol, dtype, atol, inexact),
+        )
+
+
+def _default_tolerance(dtype: torch.dtype) -> tuple[float, float]:
+    if dtype in _RELATIVE_AND_ABSOLUTE:
+        return _RELATIVE_AND_ABSOLUTE[dtype]
+    if not dtype.is_floating_point or dtype.itemsize > 1 or dtype in _EXACT:
+        return 0.0, 0.0
+    # Read off its own bits: torch.finfo has a wrong eps for one of them.
+    one = torch.ones(1).to(dtype).view(torch.uint8)
+    smallest, after_one = torch.cat([torch.ones_like(one), one + 1]).view(dtype).to(torch.float64).tolist()
+    return after_one - 1.0, smallest
+
+
+# Powers of two that scale other numbers, and two numbers packed in a byte: neither has a last place to be off by.
+_EXACT = {getattr(torch, name, None) for name in ("float8_e8m0fnu", "float4_e2m1fn_x2")}
+
+
+def _chosen(asked: Tolerance | None, dtype: torch.dtype, default: float, inexact: bool) -> float:
+    if isinstance(asked, Mapping):
+        return asked.get(dtype, default)
+    return default if asked is None or not inexact else asked
+
+
+def _values(asked: Tolerance | None) -> list[float]:
+    if isinstance(asked, Mapping):
+        return list(asked.values())
+    return [] if asked is None else [asked]
+
+
+def plain_number(value: float | complex | None) -> float | str | None:
+    """For JSON, which has neither NaN nor infinities nor complex numbers."""
+    if isinstance(value, complex) or (isinstance(value, float) and not math.isfinite(value)):
+        return str(value)
+    return value

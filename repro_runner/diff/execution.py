@@ -1,0 +1,82 @@
+"""Run a model once, and keep everything it left: what it returned, what it wrote, and its gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.diff.leaves import Flat, flatten
+from repro_runner.subject import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Execution:
+    """What a call left. `inputs` and `state` (parameters and buffers) are as they were after it."""
+
+    output: Flat
+    inputs: Flat
+    state: Flat
+    gradients: Flat
+
+
+def execute(
+    subject: Subject, compiled: Callable[[Callable[..., Any]], Callable[..., Any]], *, gradients: bool
+) -> Execution:
+    """Call what `compiled` makes of a fresh copy of the model, on fresh inputs, from the subject's seed."""
+    model = subject.fresh_model()
+    args, kwargs = subject.fresh_inputs()
+    sources = _leaves_that_require_grad(model, args, kwargs) if gradients else {}
+    torch.manual_seed(subject.seed)
+    returned = flatten(compiled(model)(*args, **kwargs), "output", keep=_as_it_is)
+    # Copied, since some compilers use the memory of an output again in the next call.
+    output = {path: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for path, leaf in returned.items()}
+    if gradients:
+        _run_backward(subject, returned)
+    return Execution(
+        output=output,
+        inputs=inputs_of(args, kwargs),
+        state=state_of(model),
+        gradients={(*path, ".grad"): source.grad for path, source in sources.items()},
+    )
+
+
+def inputs_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flat:
+    return {**flatten(args, "args"), **flatten(kwargs, "kwargs")}
+
+
+def state_of(model: Callable[..., Any]) -> Flat:
+    return flatten(model, "model") if isinstance(model, torch.nn.Module) else {}
+
+
+def _leaves_that_require_grad(model: Callable[..., Any], args: Any, kwargs: Any) -> dict[tuple[str, ...], Tensor]:
+    parameters = flatten(model, "model", _as_it_is) if isinstance(model, torch.nn.Module) else {}
+    every = {**parameters, **flatten(args, "args", _as_it_is), **flatten(kwargs, "kwargs", _as_it_is)}
+    found = {path: leaf for path, leaf in every.items() if isinstance(leaf, Tensor) and leaf.requires_grad}
+    for leaf in found.values():
+        leaf.grad = None
+    return found
+
+
+def _run_backward(subject: Subject, returned: Flat) -> None:
+    """Each output weighted with random numbers, the same on both sides: a sum would hide errors that cancel out."""
+    tensors = [leaf for leaf in returned.values() if isinstance(leaf, Tensor) and leaf.requires_grad]
+    if not tensors:
+        told = "no output requires grad, so there are no gradients to compare; leave them out"
+        raise InvalidInput([Problem(subject.name, told)])
+    generator = torch.Generator().manual_seed(subject.seed)
+    torch.autograd.backward(tensors, [random_like(each, generator) for each in tensors])
+
+
+def random_like(tensor: Tensor, generator: torch.Generator) -> Tensor:
+    """Normal random numbers; drawn on the CPU, so that every device gets the same."""
+    wide = torch.complex128 if tensor.dtype.is_complex else torch.float64
+    return torch.randn(tensor.shape, generator=generator, dtype=wide).to(tensor.device, tensor.dtype)
+
+
+def _as_it_is(tensor: Tensor) -> Tensor:
+    return tensor

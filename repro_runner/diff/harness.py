@@ -1,0 +1,196 @@
+"""Run a model under two backends and compare everything it returns, writes and differentiates.
+
+    report = KernelDiffHarness(model, inputs, test_backend="inductor").compare()
+    report.passed
+    print(report.summary())
+
+`diff_model` does the same for the model of a `FILE.py:function`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import torch
+import torch._inductor.config
+from torch.fx import GraphModule
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.backends.by_name import Backend
+from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
+from repro_runner.diff.config import ComparisonConfig
+from repro_runner.diff.execution import Execution, execute, inputs_of, state_of
+from repro_runner.diff.first_op import FirstDifference
+from repro_runner.diff.report import DiffReport
+from repro_runner.diff.sides import EAGER, Side, find_side
+from repro_runner.diff.watched_graphs import WatchedGraphs
+from repro_runner.subject import ModelFailed, Subject, arguments_of
+from repro_runner.subject.model import told, where
+
+
+class KernelDiffHarness:
+    """A model; its inputs: a tensor, a tuple of arguments, a dict of keywords, or a tuple of both; and two backends:
+    `"eager"` for no compiler at all, another that torch.compile takes, by name or as a callable, or `"module:name"`.
+
+    Each run has a copy of the model and of the inputs; the model stays in its own train or eval mode. What Dynamo keeps
+    of earlier compilations is dropped.
+    """
+
+    def __init__(
+        self,
+        model: Callable[..., Any],
+        inputs: Any,
+        model_name: str = "model",
+        reference_backend: str | Backend = EAGER,
+        test_backend: str | Backend = "inductor",
+        config: ComparisonConfig | None = None,
+        seed: int = 0,
+    ) -> None:
+        args, kwargs = arguments_of(inputs, model_name)
+        self.subject = Subject(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
+        self._backends = (reference_backend, test_backend)
+        self._config = config
+
+    def compare(self, generate_visualizations: bool = False, find_first_op: bool = True) -> DiffReport:
+        """Run both sides. InvalidInput if the model fails without the backend under test, or there is no tensor."""
+        return diff_model(
+            self.subject,
+            self._config,
+            reference_backend=self._backends[0],
+            test_backend=self._backends[1],
+            find_first_op=find_first_op,
+            pictures=generate_visualizations,
+        )
+
+
+def diff_model(
+    subject: Subject,
+    config: ComparisonConfig | None = None,
+    *,
+    reference_backend: str | Backend = EAGER,
+    test_backend: str | Backend = "inductor",
+    find_first_op: bool = True,
+    pictures: bool = False,
+) -> DiffReport:
+    """As KernelDiffHarness, for a subject."""
+    config = config or ComparisonConfig()
+    if pictures and importlib.util.find_spec("matplotlib") is None:
+        remedy = "`pip install graph-break-registry[toolkit]`, or leave the pictures out"
+        raise InvalidInput([Problem("pictures", f"matplotlib is not installed; {remedy}")])
+    reference, test = find_side(reference_backend), find_side(test_backend)
+    header: dict[str, Any] = {
+        "model": subject.name,
+        "reference": reference.name,
+        "test": test.name,
+        "seed": subject.seed,
+        "repeats": config.repeats,
+        "gradients": config.gradients,
+    }
+    before = Execution(
+        output={}, inputs=inputs_of(subject.args, dict(subject.kwargs)), state=state_of(subject.model), gradients={}
+    )
+    with _same_conditions(config):
+        expected = _run_reference(subject, reference, config)
+        _refuse_if_nothing_to_compare(subject, before, expected[0])
+        graphs: list[GraphModule] = []
+        try:
+            found = _run_side(subject, test, config, graphs)
+        except Exception as error:  # noqa: BLE001 - a backend may raise anything
+            return DiffReport(**header, failure=_told(error), graphs=len(graphs))
+        leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
+        first = None
+        if find_first_op and test.backend is not None and not all(leaf.passed for leaf in leaves):
+            first = _find_first_difference(subject, test.backend, config)
+    return DiffReport(
+        **header,
+        leaves=tuple(leaves),
+        reference_varies=_variations(expected),
+        test_varies=_variations(found),
+        graphs=len(graphs),
+        first_difference=first,
+        pictures=_draw(leaves, expected[0], found[0], config) if pictures else {},
+    )
+
+
+@contextlib.contextmanager
+def _same_conditions(config: ComparisonConfig) -> Iterator[None]:
+    """Nothing compiled before is used, nothing is left behind, and Inductor draws the random numbers of eager."""
+    torch._dynamo.reset()
+    try:
+        with torch._inductor.config.patch(fallback_random=config.fallback_random):
+            yield
+    finally:
+        torch._dynamo.reset()
+
+
+def _run_side(subject: Subject, side: Side, config: ComparisonConfig, graphs: list[GraphModule]) -> list[Execution]:
+    compiler = side.compiler(graphs)
+    return [execute(subject, compiler, gradients=config.gradients) for _ in range(config.repeats)]
+
+
+def _run_reference(subject: Subject, side: Side, config: ComparisonConfig) -> list[Execution]:
+    try:
+        return _run_side(subject, side, config, [])
+    except InvalidInput:
+        raise
+    except Exception as error:
+        if side.backend is None:
+            failure = f"{told(error)}; it fails without torch.compile, too"
+            raise ModelFailed([Problem(where(error, subject.name), failure)]) from error
+        failure = f"the reference backend {side.name} can't run it: {_told(error)}"
+        raise InvalidInput([Problem(subject.name, failure)]) from error
+
+
+def _refuse_if_nothing_to_compare(subject: Subject, before: Execution, expected: Execution) -> None:
+    writes = written(before.inputs, expected.inputs) or written(before.state, expected.state)
+    if not has_tensors(expected.output) and not writes:
+        raise InvalidInput([Problem(subject.name, "returns no tensor: nothing to compare")])
+
+
+def _worst(repeats: Sequence[list[LeafComparison]]) -> list[LeafComparison]:
+    """Of each leaf the repeat in which it is most wrong."""
+    worst: dict[str, LeafComparison] = {}
+    for leaf in (leaf for leaves in repeats for leaf in leaves):
+        if leaf.name not in worst or _wrongness(leaf) > _wrongness(worst[leaf.name]):
+            worst[leaf.name] = leaf
+    return list(worst.values())
+
+
+def _wrongness(leaf: LeafComparison) -> tuple[bool, float]:
+    return not leaf.passed, 0.0 if leaf.comparison is None else leaf.comparison.max_absolute_error
+
+
+def _variations(executions: Sequence[Execution]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for again in executions[1:]:
+        for name, by in variation(executions[0], again).items():
+            found[name] = max(by, found.get(name, 0.0))
+    return found
+
+
+def _find_first_difference(subject: Subject, backend: Backend, config: ComparisonConfig) -> FirstDifference:
+    torch._dynamo.reset()
+    watched = WatchedGraphs(backend, config)
+    execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
+    return watched.found
+
+
+def _told(error: BaseException) -> str:
+    """What the backend itself said, without what Dynamo wraps around it."""
+    return told(getattr(error, "inner_exception", None) or error)
+
+
+def _draw(
+    leaves: Sequence[LeafComparison], reference: Execution, test: Execution, config: ComparisonConfig
+) -> dict[str, bytes]:
+    from repro_runner.diff.pictures import draw_pictures  # matplotlib is needed for this alone
+
+    return draw_pictures(leaves, _by_name(reference), _by_name(test), config)
+
+
+def _by_name(execution: Execution) -> dict[str, Any]:
+    flats = (execution.output, execution.gradients, execution.inputs, execution.state)
+    return {"".join(path): leaf for flat in flats for path, leaf in flat.items()}

@@ -1,0 +1,171 @@
+"""What a comparison of two backends found: as text for a terminal, and as numerics.json of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from repro_runner.diff.comparison import LeafComparison
+from repro_runner.diff.config import plain_number
+from repro_runner.diff.first_op import FirstDifference
+
+if TYPE_CHECKING:
+    from repro_runner.artifacts import RunFolder
+
+_SHOWN = 30
+"""Rows of the table; gradients of a large model have hundreds."""
+_COLUMNS = ("", "tensor", "max abs", "max rel", "rmse", "ulp", "mismatched", "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffReport:
+    """A model under two backends."""
+
+    model: str
+    reference: str
+    test: str
+    seed: int
+    repeats: int
+    gradients: bool
+    leaves: tuple[LeafComparison, ...] = ()
+    """The worst of all repeats, each."""
+    reference_varies: Mapping[str, float] = field(default_factory=dict)
+    """What differs between two executions of the reference itself: by name, by how much."""
+    test_varies: Mapping[str, float] = field(default_factory=dict)
+    failure: str = ""
+    """Why the backend under test could not run the model at all."""
+    graphs: int = 0
+    """How many graphs it was given."""
+    first_difference: FirstDifference | None = None
+    """None if nothing differs, or it was not looked for."""
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
+    """PNG by file name; `summary.png`, and one per tensor that differs."""
+
+    @property
+    def passed(self) -> bool:
+        return not self.failure and all(leaf.passed for leaf in self.leaves)
+
+    @property
+    def failed_leaves(self) -> list[LeafComparison]:
+        return [leaf for leaf in self.leaves if not leaf.passed]
+
+    def verdict(self) -> str:
+        """One sentence."""
+        if self.failure:
+            return f"{self.test} could not run it: {self.failure}"
+        if failed := self.failed_leaves:
+            return f"{self.test} differs from {self.reference} in {len(failed)} of {_values(len(self.leaves))}"
+        never = "" if self.graphs or self.test == "eager" else f"; but {self.test} was never given a graph to compile"
+        return f"{self.test} equals {self.reference} in {_values(len(self.leaves))}{never}"
+
+    def summary(self) -> str:
+        """The table, the verdict, and what is known of the cause."""
+        lines = [f"{self.model}: {self.test} against {self.reference}"]
+        if self.leaves:
+            lines += ["", *_table(self._shown_leaves())]
+            if (hidden := len(self.leaves) - _SHOWN) > 0:
+                lines.append(f"… and {hidden} more")
+            lines += [f"{leaf.name}: {leaf.reason}" for leaf in self.failed_leaves[:_SHOWN]]
+        lines += ["", self.verdict(), *self._variations()]
+        if self.first_difference is not None:
+            lines += describe_first_difference(self.first_difference, self.graphs)
+        return "\n".join(lines)
+
+    def to_document(self) -> dict[str, Any]:
+        """numerics.json: plain JSON values; NaN and infinities are strings."""
+        first = None if self.first_difference is None else self.first_difference.to_document()
+        plain = ("model", "reference", "test", "seed", "repeats", "gradients", "passed", "failure", "graphs")
+        return {
+            "kind": "numerics",
+            "schema": 1,
+            **{name: getattr(self, name) for name in plain},
+            "verdict": self.verdict(),
+            "leaves": [leaf.to_document() for leaf in self.leaves],
+            "reference_varies": {name: plain_number(by) for name, by in self.reference_varies.items()},
+            "test_varies": {name: plain_number(by) for name, by in self.test_varies.items()},
+            "first_difference": first,
+            "cause": describe_first_difference(self.first_difference, self.graphs) if self.first_difference else [],
+            "pictures": sorted(self.pictures),
+        }
+
+    def write(self, run: RunFolder) -> None:
+        """numerics.json, and the pictures in numerics/."""
+        run.write_json("numerics.json", self.to_document())
+        for name, picture in self.pictures.items():
+            run.write_bytes(f"numerics/{name}", picture)
+
+    def _shown_leaves(self) -> list[LeafComparison]:
+        if len(self.leaves) <= _SHOWN:
+            return list(self.leaves)
+        return sorted(self.leaves, key=lambda leaf: leaf.passed)[:_SHOWN]
+
+    def _variations(self) -> list[str]:
+        sides = ((self.reference, self.reference_varies), (self.test, self.test_varies))
+        return [
+            f"{side} itself varies from one run to the next, by up to {max(varies.values()):.3g}: {', '.join(varies)}"
+            for side, varies in sides
+            if varies
+        ]
+
+
+def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
+    """In sentences; what is not known is not guessed."""
+    where = "" if found.graph is None else f"In graph {found.graph + 1} of {graphs} ({found.ops} ops) "
+    if found.kind == "outside":
+        return [
+            "Each graph by itself equals the same ops run eagerly: the difference arises between the graphs, or adds up"
+        ]
+    if found.kind == "failed":
+        return [
+            f"The first op that differs could not be found: the backend failed on the graph cut short: {found.error}"
+        ]
+    if found.op is None:
+        return [f"{where}no prefix differs, only the whole graph: no single op is to blame"]
+    told = {
+        "op": f"{where}the first op whose output differs is {found.op}",
+        "fused": f"{where}the shortest prefix that differs ends with {found.op}; once every value in it is an output, "
+        "none differs: it is how they are fused",
+        "together": f"{where}the value of {found.op} differs, but only if the graph goes on to {found.until}",
+    }
+    alone = {
+        True: "By itself, on the same inputs, it differs, too",
+        False: "By itself, on the same inputs, it does not differ: the ops before it have a part in it",
+    }
+    lines = [told[found.kind], f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}"]
+    if found.difference is not None:
+        lines.append(f"  {_told_part(found.difference)}: {found.difference.reason}")
+    if found.alone is not None:
+        lines.append(f"  {alone[found.alone]}")
+    return [*lines, f"  {found.compiled} graphs were compiled to find this"]
+
+
+def _told_part(difference: LeafComparison) -> str:
+    return "its output" if difference.part == "output" else f"its {difference.name}"
+
+
+def _table(leaves: list[LeafComparison]) -> list[str]:
+    rows = [_COLUMNS, *map(_row, leaves)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    return [
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _row(leaf: LeafComparison) -> tuple[str, ...]:
+    verdict = "ok" if leaf.passed else "DIFFERS"
+    written = f"{leaf.name} (written)" if leaf.part in ("input", "state") else leaf.name
+    if (found := leaf.comparison) is None:
+        return written, "", "", "", "", "", "", verdict
+    tensor = f"{found.dtype}{list(found.shape)}"
+    errors = (f"{value:.2e}" for value in (found.max_absolute_error, found.max_relative_error, found.rmse))
+    ulp = "" if found.max_ulp is None else str(found.max_ulp)
+    return written, tensor, *errors, ulp, f"{found.mismatch_percentage:.4g} %", verdict
+
+
+def _values(count: int) -> str:
+    return f"{count} value{'' if count == 1 else 's'}"

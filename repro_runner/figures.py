@@ -1,0 +1,39 @@
+"""Numbers for people: counts, sizes, times, and errors of which only the magnitude matters."""
+
+from __future__ import annotations
+
+_BYTES = ("KiB", "MiB", "GiB", "TiB")
+_SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """`1 run`, `2 runs`, `2 matches`."""
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def size(count: float) -> str:
+    """`512 B`, `4.2 MiB`."""
+    if count < 1024:
+        return f"{count:.0f} B"
+    for unit in _BYTES:
+        count /= 1024
+        if count < 1024 or unit == _BYTES[-1]:
+            break
+    return f"{count:.1f} {unit}"
+
+
+def seconds(time: float) -> str:
+    """`1.25 ms`, with three digits that mean something."""
+    for scale, unit in _SECONDS:
+        if time >= scale or unit == "ns":
+            break
+    return f"{time / scale:.3g} {unit}"
+
+
+def magnitude(value: object) -> str:
+    """`1.2e-07`, `0`; infinities and NaN, which JSON has no numbers for, are words already; nothing is a dash."""
+    if isinstance(value, bool) or value is None:
+        return "–"
+    if isinstance(value, int):
+        return str(value)
+    return f"{value:.2g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,105 @@
+"""Trace a model without lowering it: as Dynamo hands it over, and forward and backward after AOTAutograd."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch._dynamo.backends.common import aot_autograd
+from torch._functorch._aot_autograd.utils import make_boxed_func
+from torch._functorch.partitioners import default_partition
+from torch.fx import GraphModule
+
+from repro_runner.capture import CapturedBreak, capture_breaks
+from repro_runner.constraints.liveness import note_held_inputs
+from repro_runner.subject import Subject
+
+Backend = Callable[..., Callable[..., Any]]
+Decompositions = Mapping[torch._ops.OperatorBase, Callable[..., Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TracedGraph:
+    """One graph between two breaks. `meta["val"]` of the nodes of `forward` and `backward` holds fake tensors; nodes of
+    `pre_aot`, which calls torch's own functions, have them in `meta["example_value"]`."""
+
+    pre_aot: GraphModule
+    forward: GraphModule
+    backward: GraphModule | None
+    """None where nothing requires grad."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What became of a model: its graphs in the order in which they ran first, and the breaks between them."""
+
+    graphs: tuple[TracedGraph, ...]
+    breaks: tuple[CapturedBreak, ...]
+    output: Any
+
+
+def trace_model(
+    subject: Subject, *, decompositions: Decompositions | None = None, dynamic: bool | None = None
+) -> Trace:
+    """Compile a copy of the model and run it once, op by op. What Dynamo keeps of earlier compilations is dropped."""
+    graphs: list[TracedGraph] = []
+    torch._dynamo.reset()
+    backend = tracing_backend(graphs, decompositions=decompositions)
+    with capture_breaks() as breaks:
+        output = subject.run(torch.compile(subject.fresh_model(), backend=backend, dynamic=dynamic))
+    return Trace(graphs=tuple(graphs), breaks=tuple(breaks), output=output)
+
+
+def tracing_backend(found: list[TracedGraph], *, decompositions: Decompositions | None = None) -> Backend:
+    """A backend that adds each graph to `found`, and runs it eagerly."""
+
+    def backend(graph: GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+        return compile_eagerly(graph, inputs, found.append, decompositions=decompositions)
+
+    return backend
+
+
+def compile_eagerly(
+    graph: GraphModule,
+    inputs: Sequence[Any],
+    traced: Callable[[TracedGraph], None],
+    *,
+    decompositions: Decompositions | None = None,
+) -> Callable[..., Any]:
+    """Take one graph through AOTAutograd, hand what it became to `traced` before anything runs, and run it op by op."""
+    cut = Cut(default_partition)
+
+    def lower(forward: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        traced(TracedGraph(pre_aot=graph, forward=forward, backward=cut.backward))
+        return run_eagerly(forward, inputs)
+
+    compiled: Callable[..., Any] = aot_autograd(
+        fw_compiler=lower,
+        bw_compiler=run_eagerly,
+        partition_fn=cut,
+        decompositions=dict(decompositions or {}),
+        keep_inference_input_mutations=True,
+    )(graph, inputs)
+    return compiled
+
+
+class Cut:
+    """A partitioner that remembers the backward: both halves can be looked at before either is lowered."""
+
+    def __init__(self, partition: Callable[..., tuple[GraphModule, GraphModule]]) -> None:
+        self._partition = partition
+        self.backward: GraphModule | None = None
+
+    def __call__(self, joint: GraphModule, inputs: Any, **keywords: Any) -> tuple[GraphModule, GraphModule]:
+        # Regions inside the graph are cut first, each with a call of its own: the last is that of the whole.
+        forward, self.backward = self._partition(joint, inputs, **keywords)
+        note_held_inputs(forward, self.backward)
+        return forward, self.backward
+
+
+def run_eagerly(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    """The graph as a compiler's result: called with one list, which it may empty."""
+    boxed: Callable[..., Any] = make_boxed_func(graph.forward)
+    return boxed

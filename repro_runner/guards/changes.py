@@ -1,0 +1,245 @@
+"""What is no longer as a compiled graph needs it: the values seen then, and now."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from repro_runner.guards.change import Change, changed
+from repro_runner.guards.facts import Fact, TensorFact, described, read_tensor
+from repro_runner.guards.kinds import GLOBAL_STATE, KINDS, SAME_OBJECT, TENSOR
+from repro_runner.guards.naming import Named
+from repro_runner.guards.reading import SeenGraph, SeenGuard
+from repro_runner.guards.shapes import ShapeGuard, fixed_number, is_lower_bound, reached, shape_words
+from repro_runner.guards.state import current_state, differences
+
+_CONTAINERS = ("type", "length", "keys", "identity", "tensor class", "rank", "presence")
+"""A change of one of these explains every change inside of the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A frame about to be compiled again, and the names that torch's guards use in it."""
+
+    frame_locals: Mapping[str, Any]
+    frame_globals: Mapping[str, Any]
+    names: Mapping[str, Any]
+
+    def value(self, source: Any) -> Any:
+        """What a source reaches here; raises whatever the way to it raises."""
+        scope = {"L": self.frame_locals, "G": self.frame_globals}
+        return source.get_value(scope, dict(self.names), {})
+
+    def evaluated(self, expression: str) -> Any:
+        """A guard on sizes, or a part of one; torch wrote it."""
+        return eval(expression, {**self.names, "L": self.frame_locals, "G": self.frame_globals})
+
+
+_GONE = object()
+
+
+def find_changes(graph: SeenGraph, scope: Scope) -> tuple[Change, ...]:
+    """Every guard of the graph that does not hold here; none where torch alone can tell."""
+    values = [(guard, _value_of(guard, scope)) for guard in graph.guards]
+    found = [change for guard, value in values for change in _of_guard(graph, guard, value, scope)]
+    found += _aliased(graph, values)
+    found += _of_shapes(graph, scope)
+    distinct = {(change.source, change.aspect, change.dimension): change for change in reversed(found)}
+    return tuple(reversed(_outermost(distinct.values())))
+
+
+def _value_of(guard: SeenGuard, scope: Scope) -> Any:
+    if not guard.expression:
+        return None
+    try:
+        return scope.value(guard.source)
+    except Exception:  # noqa: BLE001  the way to a value leads through the user's properties: anything can come out
+        return _GONE
+
+
+def _outermost(changes: Iterable[Change]) -> list[Change]:
+    """Without those that another one explains: the items of a list that is shorter now."""
+    changes = list(changes)
+    outer = {change.expression: change for change in changes if change.aspect in _CONTAINERS and change.expression}
+
+    def explained(change: Change) -> bool:
+        same = outer.get(change.expression)
+        inside = (f"{each}{end}" for each in outer for end in (".", "["))
+        within = change.expression.startswith(tuple(inside)) or any(
+            f"dict.keys({each})" in change.expression for each in outer
+        )
+        return within or (same is not None and _rank(same) < _rank(change)) or _follows(change, changes)
+
+    return [change for change in changes if not explained(change)]
+
+
+def _follows(change: Change, changes: Iterable[Change]) -> bool:
+    """Whether it only says that strides are other ones, of a tensor of which something else changed, too."""
+    strides = change.aspect == "relation" and ".stride()" in change.expression
+    return strides and any(other.source in change.sources and other.aspect != "relation" for other in changes)
+
+
+def _rank(change: Change) -> int:
+    return _CONTAINERS.index(change.aspect) if change.aspect in _CONTAINERS else len(_CONTAINERS)
+
+
+def _of_guard(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope) -> Iterator[Change]:
+    named = graph.named(guard)
+    if guard.kind == GLOBAL_STATE and isinstance(guard.fact, Fact):
+        for what, was, now in differences(guard.fact, current_state()):
+            yield changed("state", Named(text=what, role=""), was, now)
+    elif guard.kind == SAME_OBJECT:
+        yield from _separated(graph, guard, value, scope, named)
+    elif isinstance(guard.fact, TensorFact):
+        yield from _of_tensor(guard, guard.fact, value, named)
+    elif isinstance(guard.fact, Fact):
+        kind = KINDS[guard.kind]
+        assert kind.read is not None
+        after = _reread(guard, value)
+        if after.key != guard.fact.key:
+            was = guard.fact.words
+            yield _change(kind.aspect, named, was, f"another {was}" if was == after.words else after.words, guard)
+
+
+def _reread(guard: SeenGuard, value: Any) -> Fact:
+    read = KINDS[guard.kind].read
+    if value is _GONE or read is None:
+        return Fact(_GONE, "not there")
+    try:
+        return read(value, guard.keywords)
+    except Exception:  # noqa: BLE001  __len__ and __repr__ of the user's classes, of another class than before
+        return Fact(_GONE, described(value))
+
+
+def _separated(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope, named: Named) -> Iterator[Change]:
+    other = graph.named_expression(guard.other.name)
+    try:
+        same = scope.value(guard.other) is value
+    except Exception:  # noqa: BLE001  as in _value_of
+        same = False
+    if not same:
+        pair = Named(text=f"{other.text} and {named.text}", role=named.role)
+        yield _change("aliasing", pair, "one object", "two", guard)
+
+
+def _aliased(graph: SeenGraph, values: Iterable[tuple[SeenGuard, Any]]) -> Iterator[Change]:
+    """Two tensors that were two, and are one now: torch allows that for parameters alone."""
+    seen: dict[int, SeenGuard] = {}
+    for guard, value in values:
+        if guard.kind != TENSOR or not isinstance(value, torch.Tensor) or isinstance(value, torch.nn.Parameter):
+            continue
+        first = seen.setdefault(id(value), guard)
+        if first.expression != guard.expression:
+            names = [graph.named(each) for each in (first, guard)]
+            pair = Named(text=f"{names[0].text} and {names[1].text}", role=names[1].role)
+            yield _change("aliasing", pair, "two tensors", "one", guard)
+
+
+def _of_tensor(guard: SeenGuard, before: TensorFact, value: Any, named: Named) -> Iterator[Change]:
+    if not isinstance(value, torch.Tensor):
+        now = "not there" if value is _GONE else repr(value) if value is None else described(value)
+        yield _change("type", named, before.words, now, guard)
+        return
+    after = read_tensor(value)
+    plain: list[tuple[str, Any, Any]] = [
+        ("tensor class", before.python_class, after.python_class),
+        ("dtype", before.dtype, after.dtype),
+        ("device", before.device, after.device),
+        ("requires_grad", before.requires_grad, after.requires_grad),
+        ("inference", before.inference, after.inference),
+        ("rank", len(before.shape), len(after.shape)),
+    ]
+    differing = [(aspect, was, now) for aspect, was, now in plain if was != now]
+    if before.dispatch != after.dispatch and not differing:
+        differing = [("dispatch", before.dispatch, after.dispatch)]
+    for aspect, was, now in differing:
+        part = Named(text=_PARTS[aspect].format(named.text), role=named.role, owner=named.owner)
+        yield _change(aspect, part, str(was), str(now), guard, name=named.text)
+    # Only a mark that was not there when the graph was compiled makes it unfit.
+    if after.marks and not set(after.marks) <= set(before.marks):
+        was, now = ", ".join(before.marks) or "not marked", ", ".join(after.marks)
+        yield _change("marks", named, was, f"marked {now}", guard)
+    if len(before.shape) == len(after.shape):
+        yield from _of_sizes(guard, before, after, named)
+
+
+_PARTS = {
+    "tensor class": "the class of {}",
+    "dtype": "the dtype of {}",
+    "device": "the device of {}",
+    "requires_grad": "{}.requires_grad",
+    "inference": "{}.is_inference()",
+    "dispatch": "the dispatch of {}",
+    "rank": "the number of dimensions of {}",
+}
+
+
+def _of_sizes(guard: SeenGuard, before: TensorFact, after: TensorFact, named: Named) -> Iterator[Change]:
+    sizes_differ = False
+    for d, (was, now, symbol) in enumerate(zip(before.shape, after.shape, before.symbols, strict=True)):
+        if was != now and not symbol:
+            sizes_differ = True
+            part = Named(text=f"dimension {d} of {named.text}", role=named.role, owner=named.owner)
+            yield _change("size", part, str(was), str(now), guard, name=named.text, dimension=d)
+    strides = zip(before.strides, after.strides, before.free_strides, strict=False)
+    strides_differ = any(was != now and not free for was, now, free in strides)
+    # Other sizes have other strides: then only another order of the dimensions is a change of its own.
+    if before.layout != after.layout and (strides_differ or sizes_differ):
+        yield _change("layout", named, before.layout, after.layout, guard)
+    elif strides_differ and not sizes_differ and not any(before.symbols):
+        yield _change("layout", named, f"strides {list(before.strides)}", f"strides {list(after.strides)}", guard)
+
+
+def _of_shapes(graph: SeenGraph, scope: Scope) -> Iterator[Change]:
+    for shape in graph.shapes:
+        try:
+            if scope.evaluated(shape.expression):
+                continue
+            values = {each: scope.evaluated(each) for each in reached(shape.expression)}
+        except Exception:  # noqa: BLE001  another rank or class than before: a guard on that tells the change
+            continue
+        yield _of_relation(graph, shape, values)
+
+
+def _of_relation(graph: SeenGraph, shape: ShapeGuard, values: Mapping[str, Any]) -> Change:
+    names = {each: graph.named_expression(each) for each in values}
+    first = next(iter(values), "")
+    about = names.get(first, Named(text="", role=""))
+    at = re.search(r"\.size\(\)\[(\d+)\]$", first)
+    was = shape_words(shape.expression, lambda each: names[each].text)
+    now = ", ".join(f"{names[each].text} is {value}" for each, value in values.items())
+    words = f"the graph is for calls where {was}; now {now}"
+    aspect = "assumed" if shape.assumed else "bound" if is_lower_bound(shape.expression) else "relation"
+    if (number := fixed_number(shape.expression)) is not None:
+        aspect, was, now = "specialised", str(number), str(values[first])
+        words = f"{about.text} was {was}, now {now}"
+    return Change(
+        aspect=aspect,
+        source=", ".join(dict.fromkeys(each.text.partition(" of ")[2] or each.text for each in names.values())),
+        was=was,
+        now=now,
+        words=words,
+        user_line=graph.line_of(shape),
+        role=about.role,
+        dimension=int(at[1]) if at else None,
+        expression=shape.expression,
+    )
+
+
+def _change(
+    aspect: str, named: Named, was: str, now: str, guard: SeenGuard, *, name: str = "", dimension: int | None = None
+) -> Change:
+    return changed(
+        aspect,
+        named,
+        was,
+        now,
+        user_line=guard.user_line,
+        expression=guard.expression,
+        name=name,
+        dimension=dimension,
+    )

@@ -1,0 +1,155 @@
+"""From what was observed to what is reported: plain words, the user's names, equal reasons counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from repro_runner.capture import CapturedBreak
+from repro_runner.guards.advice import advise
+from repro_runner.guards.change import Change
+from repro_runner.guards.facts import TensorFact
+from repro_runner.guards.kinds import KINDS, SAME_OBJECT, SHAPES, TENSOR
+from repro_runner.guards.naming import Named
+from repro_runner.guards.observing import Observation, SeenRecompile
+from repro_runner.guards.reading import SeenGraph, SeenGuard
+from repro_runner.guards.report import CompiledGraph, Guard, GuardReport, Recompile
+from repro_runner.guards.shapes import ShapeGuard, reached, shape_words
+
+_STATE = "torch's global state"
+_NAMES = "functions, classes and modules by name"
+_DEFINITIONS = ("the code of ", "the type of ", "default ", "__defaults__")
+
+
+def describe(
+    observation: Observation,
+    breaks: Iterable[CapturedBreak],
+    *,
+    subject: str = "",
+    calls: Sequence[str] = (),
+    failure: str = "",
+) -> GuardReport:
+    """The report, with advice that nobody has tried yet."""
+    return GuardReport(
+        graphs=tuple(_graph(graph) for graph in observation.graphs),
+        breaks=tuple(one for one in breaks if one.happened),
+        recompiles=tuple(_recompiles(observation)),
+        subject=subject,
+        calls=tuple(calls),
+        failure=failure,
+    )
+
+
+def _graph(graph: SeenGraph) -> CompiledGraph:
+    told = [_guard(graph, guard) for guard in graph.guards] + [_shape(graph, shape) for shape in graph.shapes]
+    return CompiledGraph(
+        name=str(graph.function),
+        source=graph.function.source,
+        compile_id=graph.compile_id,
+        guards=tuple({(guard.words, guard.group): guard for guard in reversed(told)}.values())[::-1],
+    )
+
+
+def _guard(graph: SeenGraph, guard: SeenGuard) -> Guard:
+    named = graph.named(guard)
+    return Guard(
+        kind=guard.kind,
+        source=named.text if guard.expression else "",
+        role=named.described(graph.function),
+        words=_words(graph, guard, named),
+        user_line=guard.user_line,
+        code=guard.code,
+        group=_group(guard, named),
+    )
+
+
+def _words(graph: SeenGraph, guard: SeenGuard, named: Named) -> str:
+    """The words of its kind; the code, where a kind is not known or its value could not be read."""
+    kind = KINDS.get(guard.kind)
+    fact = guard.fact.words if guard.fact is not None else ""
+    if kind is None or ("{fact}" in kind.words and not fact):
+        return guard.code or f"{guard.kind} on {named.text}"
+    other = graph.named_expression(guard.other.name).text if guard.kind == SAME_OBJECT else ""
+    return kind.words.format(name=named.text, fact=fact, other=other)
+
+
+def _group(guard: SeenGuard, named: Named) -> str:
+    """Where a guard is summed up; empty where it is worth a line of its own."""
+    kind = KINDS.get(guard.kind)
+    aspect = kind.aspect if kind else ""
+    if aspect == "state":
+        return _STATE
+    if named.role in ("import", "builtin") or (named.role == "global" and aspect in ("identity", "type", "aliasing")):
+        return _NAMES
+    if any(each in named.text for each in _DEFINITIONS) or (named.role == "closure" and aspect == "identity"):
+        return _NAMES
+    if named.role in ("parameter", "buffer") and guard.kind == TENSOR:
+        return f"parameters and buffers of {_top(named.owner)}"
+    if guard.in_builtin_module or (guard.in_module and (aspect not in ("value", "tensor") or "." in named.owner)):
+        return f"the inside of {_top(named.owner if aspect == 'value' else named.text)}"
+    return ""
+
+
+def _top(name: str) -> str:
+    """`self.layers` of `self.layers[0].weight`."""
+    first, dot, rest = name.partition(".")
+    member = rest.partition(".")[0].partition("[")[0]
+    return first if not member or member.startswith("_") else f"{first}{dot}{member}"
+
+
+def _shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
+    symbols = {
+        f"{guard.expression}.size()[{d}]": symbol
+        for guard in graph.guards
+        if isinstance(guard.fact, TensorFact)
+        for d, symbol in enumerate(guard.fact.symbols)
+        if symbol
+    }
+
+    def name(expression: str) -> str:
+        symbol = symbols.get(expression)
+        return f"{graph.named_expression(expression).text}{f' ({symbol})' if symbol else ''}"
+
+    about = [graph.named_expression(each) for each in reached(shape.expression)]
+    return Guard(
+        kind=SHAPES,
+        source=", ".join(dict.fromkeys(each.text.partition(" of ")[2] or each.text for each in about)),
+        role=about[0].described(graph.function) if about else "",
+        words=shape_words(shape.expression, name),
+        user_line=graph.line_of(shape),
+        code=shape.expression,
+    )
+
+
+def _recompiles(observation: Observation) -> list[Recompile]:
+    """Those of one function for the same reason are one, however the values were."""
+    alike: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[SeenRecompile]] = {}
+    for event in observation.recompiles:
+        reason = tuple((change.aspect, change.source) for change in event.changes)
+        alike.setdefault((str(event.function), event.function.source, reason), []).append(event)
+    return [_recompile(events, observation.graphs) for events in alike.values()]
+
+
+def _recompile(events: Sequence[SeenRecompile], graphs: Sequence[SeenGraph]) -> Recompile:
+    first, last = events[0], events[-1]
+    result = [graph for graph in graphs if graph.compile_id == last.compile_id and graph.function == last.function]
+    return Recompile(
+        function=str(first.function),
+        source=first.function.source,
+        changes=first.changes,
+        seen=tuple("; ".join(change.words for change in event.changes) for event in events),
+        compile_ids=tuple(event.compile_id for event in events),
+        reason=first.reasons[0] if first.reasons else "",
+        generalised=bool(result) and all(_is_free(change, result[-1]) for change in last.changes),
+        limit=next((event.limit for event in events if event.limit), ""),
+        advice=advise(first.changes, function=first.function.name),
+    )
+
+
+def _is_free(change: Change, graph: SeenGraph) -> bool:
+    """Whether the graph takes any size or number where this one changed."""
+    guards = [guard for guard in graph.guards if guard.expression == change.expression]
+    if change.aspect == "size" and change.dimension is not None:
+        tensors = [guard.fact for guard in guards if isinstance(guard.fact, TensorFact)]
+        return any(fact.symbols[change.dimension] != "" for fact in tensors)
+    fixed = [shape for shape in graph.shapes if shape.expression.startswith(f"{change.expression} ==")]
+    return change.aspect == "value" and not guards and not fixed

@@ -1,0 +1,183 @@
+"""What a guard holds a value to, in plain values: no reference to a tensor or a module stays behind."""
+
+from __future__ import annotations
+
+import enum
+import inspect
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import torch
+
+_LONGEST = 120
+_MARKS = ("dynamic", "weak_dynamic", "unbacked", "strict_unbacked", "static")
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """`key` is compared with what is read later; `words` tell it."""
+
+    key: Hashable
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TensorFact:
+    """What a guard on a tensor holds it to. A dimension or stride with a symbol is free; the symbol is its name."""
+
+    python_class: str
+    dtype: str
+    device: str
+    requires_grad: bool
+    shape: tuple[int | str, ...]
+    symbols: tuple[str, ...]
+    strides: tuple[int | str, ...]
+    free_strides: tuple[bool, ...]
+    marks: tuple[str, ...]
+    inference: bool
+    dispatch: str
+    """The keys by which torch dispatches on it: conjugated and functorch's tensors have others."""
+
+    @property
+    def words(self) -> str:
+        shape = ", ".join(symbol or str(size) for symbol, size in zip(self.symbols, self.shape, strict=True))
+        grad = "requires grad" if self.requires_grad else "does not require grad"
+        kind = {"Tensor": "tensor", "Parameter": "parameter"}.get(self.python_class, f"{self.python_class} (a tensor)")
+        marks = f", marked {' and '.join(self.marks)}" if self.marks else ""
+        layout = "" if self.layout == "contiguous" else f", {self.layout}"
+        article = "an" if self.dtype[0] in "aeiou" else "a"
+        return f"{article} {self.dtype} {kind} of shape [{shape}] on {self.device} that {grad}{layout}{marks}"
+
+    @property
+    def layout(self) -> str:
+        """How the elements lie: `contiguous`, `transposed`, or the strides."""
+        if not self.strides or not all(isinstance(size, int) for size in (*self.shape, *self.strides)):
+            return "contiguous"
+        sizes, strides = [int(size) for size in self.shape], [int(stride) for stride in self.strides]
+        order = sorted(range(len(sizes)), key=lambda d: (-strides[d], d))
+        if _dense(sizes, strides, range(len(sizes))):
+            return "contiguous"
+        return f"transposed to the order {order}" if _dense(sizes, strides, order) else f"with strides {strides}"
+
+
+def _dense(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
+    """Whether the elements lie without gaps when dimensions are taken in this order; a size of 1 has any stride."""
+    expected = 1
+    for d in reversed(order):
+        if sizes[d] != 1 and strides[d] != expected:
+            return False
+        expected *= sizes[d]
+    return True
+
+
+def read_tensor(tensor: torch.Tensor, sizes: Sequence[Any] = (), strides: Sequence[Any] = ()) -> TensorFact:
+    """`sizes` and `strides` are those that were traced: a symbol in them is free. Never asks a symbol for its value."""
+    shape = tuple(_plain(size) for size in tensor.shape)
+    real = tuple(_plain(stride) for stride in tensor.stride()) if tensor.layout == torch.strided else ()
+    return TensorFact(
+        python_class=type(tensor).__name__,
+        dtype=str(tensor.dtype).removeprefix("torch."),
+        device=str(tensor.device),
+        requires_grad=tensor.requires_grad,
+        shape=shape,
+        symbols=tuple(_symbol(size) for size in sizes) if len(sizes) == len(shape) else ("",) * len(shape),
+        strides=real,
+        free_strides=tuple(bool(_symbol(each)) for each in strides)
+        if len(strides) == len(real)
+        else (False,) * len(real),
+        marks=_marks(tensor),
+        inference=tensor.is_inference(),
+        dispatch=str(torch._C._dispatch_keys(tensor)),
+    )
+
+
+def _plain(size: Any) -> int | str:
+    return size if isinstance(size, int) else str(size)
+
+
+def _symbol(size: Any) -> str:
+    """The name of a symbol that has no value yet; empty for a number."""
+    if size is None:
+        return "?"
+    if not isinstance(size, torch.SymInt) or size.node.maybe_as_int() is not None:
+        return ""
+    return str(size)
+
+
+def _marks(tensor: torch.Tensor) -> tuple[str, ...]:
+    """`dynamic in dimension 0`, as mark_dynamic and its kin leave it on a tensor."""
+    marked = {mark: getattr(tensor, f"_dynamo_{mark}_indices", None) for mark in _MARKS}
+    return tuple(f"{mark} in dimension {', '.join(map(str, sorted(d)))}" for mark, d in marked.items() if d)
+
+
+def read_constant(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    if isinstance(value, torch.Tensor):  # never what it was: a graph for a constant has none; and its repr is long
+        return Fact(id(value), read_tensor(value).words)
+    if isinstance(value, CodeType):
+        return Fact(id(value), described(value))
+    return Fact((type(value).__qualname__, repr(value)), shortened(repr(value)))
+
+
+def read_type(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    return Fact(id(type(value)), type(value).__qualname__)
+
+
+def read_identity(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    return Fact(id(value), described(value))
+
+
+def read_code(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    """Of a function its code alone: another object with the same code will do."""
+    return Fact(id(value.__code__) if type(value) is FunctionType else id(value), described(value))
+
+
+def read_length(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    count = len(value)
+    return Fact(count, "1 item" if count == 1 else f"{count or 'no'} items")
+
+
+def read_keys(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    keys = [repr(key) for key in value]
+    return Fact(tuple(keys), f"the keys {shortened(', '.join(keys))}" if keys else "no keys")
+
+
+def read_attribute(value: Any, keywords: Mapping[str, Any]) -> Fact:
+    there = hasattr(value, str(keywords.get("attr")))
+    return Fact(there, f"{'an' if there else 'no'} attribute {keywords.get('attr')}")
+
+
+def read_own_attribute(value: Any, keywords: Mapping[str, Any]) -> Fact:
+    there = keywords.get("attr") in vars(value)
+    return Fact(there, f"{'an' if there else 'no'} attribute {keywords.get('attr')} of its own")
+
+
+def read_membership(value: Any, keywords: Mapping[str, Any]) -> Fact:
+    there = keywords.get("key") in value
+    return Fact(there, f"{keywords.get('key')!r} in it" if there else f"no {keywords.get('key')!r} in it")
+
+
+def read_presence(value: Any, _keywords: Mapping[str, Any]) -> Fact:
+    return Fact(value is not None, "alive" if value is not None else "gone")
+
+
+def described(value: Any) -> str:
+    """A function by its place, a module by its name, anything else by its class."""
+    if isinstance(value, ModuleType):
+        return f"module {value.__name__}"
+    if inspect.isclass(value):
+        return f"class {value.__qualname__}"
+    code = value if isinstance(value, CodeType) else getattr(value, "__code__", None)
+    if isinstance(code, CodeType):
+        return f"function {code.co_name} ({Path(code.co_filename).name}:{code.co_firstlineno})"
+    if callable(value) and hasattr(value, "__name__"):
+        return f"function {value.__name__}"
+    if isinstance(value, enum.Enum):
+        return str(value)
+    return f"object of class {type(value).__qualname__}"
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,203 @@
+"""Find what is wrong with a model, and make the smallest program of it that is wrong in the same way."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.backends.settings import read_settings
+from repro_runner.constraints import Constraint
+from repro_runner.minifier.backend_failures import examine_compilation, examine_numerics
+from repro_runner.minifier.breaks.minify_break import find_break, minify_break
+from repro_runner.minifier.confirm import run_standalone
+from repro_runner.minifier.failure import KINDS, Failure, NotMinified
+from repro_runner.minifier.function_source import operations
+from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
+from repro_runner.minifier.header import header_lines
+from repro_runner.minifier.named_backend import NamedBackend, read_backend
+from repro_runner.minifier.program import MinifiedProgram, Search
+from repro_runner.minifier.recording import RecordedGraph, Recording, record_graphs
+from repro_runner.minifier.script import Check
+from repro_runner.minifier.trials import STILL_FAILS, Apart, Here, Trials
+from repro_runner.minifier.violations import find_violation, violation_checks
+from repro_runner.subject import Subject
+from repro_runner.subject.model import told
+
+_STANDS_FOR = {"mock": "aot_eager", "aot_mock": "inductor"}
+"""What a mock backend runs a graph with, once its limits are looked at on their own."""
+_TO_START = 120.0
+"""Seconds that a fresh process may need to import torch on a busy machine."""
+
+
+def minify_model(subject: Subject, failure: str = "auto", **keywords: Any) -> MinifiedProgram | None:
+    """The smallest program that fails as the model does, or None if it does not fail.
+
+    Keywords are those of `search_failure`. NotMinified if something fails, and no program could be made of it.
+    """
+    search = search_failure(subject, failure, **keywords)
+    if search.program is None and search.unknown:
+        raise NotMinified("; ".join(f"{kind}: {search.tried[kind]}" for kind in search.unknown))
+    return search.program
+
+
+def search_failure(
+    subject: Subject,
+    failure: str = "auto",
+    *,
+    backend: str | Callable[..., Any] = "inductor",
+    constraints: Iterable[Constraint] | None = None,
+    rule: str | None = None,
+    gb_id: str | None = None,
+    seconds: float = 300.0,
+    say: Callable[[str], None] = lambda _: None,
+    apart: Apart | None = None,
+) -> Search:
+    """Look for a failure, minify the first that there is, and say what was looked for.
+
+    `failure` is violation (of `constraints`, or of the mock backend's own), compile (`backend` raises, crashes, or
+    takes longer than `seconds`), numeric (it differs from eager), break, or auto: all of these in turn. `rule` and
+    `gb_id` choose among violations and breaks. `say` is told how far it is. `apart` is where backends are tried, for
+    those who search more than once; else it is started when it is needed.
+    """
+    if failure not in ("auto", *KINDS):
+        raise InvalidInput([Problem(f"failure {failure}", f"no such kind; there are auto, {', '.join(KINDS)}")])
+    kinds = KINDS if failure == "auto" else (failure,)
+    if rule is not None:
+        kinds = ("violation",)
+    if gb_id is not None:
+        kinds = ("break",)
+    named = read_backend(_STANDS_FOR.get(backend, backend) if isinstance(backend, str) else backend)
+    limits = read_settings({}).constraints if constraints is None else tuple(constraints)
+    subject.run_eagerly()
+    with ExitStack() as held:
+        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-minify-")))
+        search = _Minification(subject, record_graphs(subject), folder, held, seconds, say, apart)
+        return search.run(kinds, named, limits, rule, gb_id)
+
+
+@dataclass(slots=True)
+class _Minification:
+    subject: Subject
+    recording: Recording
+    folder: Path
+    held: ExitStack
+    seconds: float
+    say: Callable[[str], None]
+    apart: Apart | None
+    tried: dict[str, str] = field(default_factory=dict)
+    unknown: list[str] = field(default_factory=list)
+
+    def run(
+        self,
+        kinds: Sequence[str],
+        backend: NamedBackend,
+        constraints: Sequence[Constraint],
+        rule: str | None,
+        gb_id: str | None,
+    ) -> Search:
+        ways: dict[str, Callable[[], MinifiedProgram | None]] = {
+            "violation": lambda: self._violation(constraints, rule),
+            "compile": lambda: self._of_backend("compile", backend),
+            "numeric": lambda: self._of_backend("numeric", backend),
+            "break": lambda: self._break(gb_id),
+        }
+        for kind in kinds:
+            try:
+                program = ways[kind]()
+            except NotMinified as error:
+                self._not_known(kind, str(error))
+                continue
+            if program is not None:
+                self.tried[kind] = program.failure.summary
+                return Search(program=program, tried=self.tried)
+        if self.recording.error is not None:
+            self._not_known("compile", f"Dynamo raises before any backend sees a graph: {told(self.recording.error)}")
+        return Search(program=None, tried=self.tried, unknown=tuple(self.unknown))
+
+    def _not_known(self, kind: str, why: str) -> None:
+        self.tried[kind] = why
+        self.unknown.append(kind)
+
+    def _violation(self, constraints: Sequence[Constraint], rule: str | None) -> MinifiedProgram | None:
+        self.tried["violation"] = f"none of {', '.join(dict.fromkeys(each.rule for each in constraints)) or 'no rules'}"
+        found = find_violation(self.recording, constraints, rule)
+        if found is None:
+            return None
+        recorded, failure, constraint = found
+        here = Here(self.folder)
+        for check in violation_checks(failure, constraint):
+            minifier = GraphMinifier(check, here)
+            for whole in minifier.whole(recorded):
+                if minifier.outcome(whole).fails:
+                    return self._program(recorded, failure, minifier, whole, check)
+        raise NotMinified(f"{failure.summary}: there, but not in a program of its own")
+
+    def _of_backend(self, kind: str, backend: NamedBackend) -> MinifiedProgram | None:
+        self.tried[kind] = f"none with {backend.name}"
+        unknown = []
+        for recorded in self.recording.graphs:
+            self.say(f"{backend.name}, graph {recorded.number + 1} of {len(self.recording.graphs)}: {kind} ...")
+            if kind == "compile":
+                examined = examine_compilation(recorded, backend, self._trials(), self.seconds)
+            else:
+                examined = examine_numerics(recorded, backend, self._trials())
+            if examined.found is not None:
+                candidate, failure, check = examined.found
+                minifier = GraphMinifier(check, self._trials())
+                return self._program(recorded, failure, minifier, candidate, check)
+            if examined.unknown:
+                unknown.append(f"graph {recorded.number + 1}: {examined.unknown}")
+        if unknown:
+            raise NotMinified("; ".join(unknown))
+        return None
+
+    def _break(self, gb_id: str | None) -> MinifiedProgram | None:
+        self.tried["break"] = "none"
+        found = find_break(self.subject, self.recording, gb_id)
+        if found is None:
+            return None
+        self.say(f"found a break, {found.gb_id}; cutting down the function that breaks ...")
+        devices = {each.device.type for graph in self.recording.graphs for each in graph.inputs}
+        device = "cuda" if "cuda" in devices else "cpu"
+        return minify_break(self.subject, found, self._trials, device=device, seconds=self.seconds + _TO_START)
+
+    def _trials(self) -> Trials:
+        if self.apart is None:
+            self.apart = self.held.enter_context(Apart(self.folder, seconds=self.seconds))
+        return self.apart
+
+    def _program(
+        self, recorded: RecordedGraph, failure: Failure, minifier: GraphMinifier, whole: Candidate, check: Check
+    ) -> MinifiedProgram:
+        """Shrink it, and run what comes out on its own; what was shrunk less is tried if that no longer fails."""
+        original = operations(recorded.traced.pre_aot)
+        self.say(f"found: {failure.summary}; shrinking {original} operations ...")
+        programs: dict[str, MinifiedProgram] = {}
+        for candidate in minifier.minify(whole):
+            said = minifier.outcome(candidate).text.removeprefix(STILL_FAILS)
+            part = (recorded.number + 1, len(self.recording.graphs))
+            header = header_lines(self.subject.name, failure, check, said, (candidate.operations, original), part)
+            script = minifier.script(candidate, header)
+            if script.text in programs:
+                continue
+            self.say(f"running what is left, {candidate.operations} operations, on its own ...")
+            outcome = run_standalone(script, seconds=4 * self.seconds + _TO_START)
+            program = MinifiedProgram(
+                script=script.text,
+                failure=failure,
+                confirmed=outcome.fails,
+                output=outcome.text,
+                original_nodes=original,
+                nodes=candidate.operations,
+                tensors=script.saved,
+                modules=script.modules,
+            )
+            if program.confirmed:
+                return program
+            programs[script.text] = program
+        return next(iter(programs.values()))

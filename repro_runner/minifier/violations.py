@@ -1,0 +1,62 @@
+"""A limit that a graph of the model breaks, and what a script needs to tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import ModuleType
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.constraints import Constraint, GraphConstraint, Violation, find_violations
+from repro_runner.minifier.failure import Failure
+from repro_runner.minifier.parts import early_tracing, graph_violation, input_violation, tracing, violation
+from repro_runner.minifier.recording import RecordedGraph, Recording
+from repro_runner.minifier.rules import render_rule
+from repro_runner.minifier.script import Check
+
+_NOT_OPS = ("placeholder", "get_attr", "output")
+
+
+def find_violation(
+    recording: Recording, constraints: Sequence[Constraint], rule: str | None
+) -> tuple[RecordedGraph, Failure, Constraint] | None:
+    """The first one of an op that a backend sees; of an input, or before AOTAutograd, only where there is none."""
+    if rule is not None and rule not in {each.rule for each in constraints}:
+        there = ", ".join(sorted({each.rule for each in constraints})) or "none"
+        raise InvalidInput([Problem(f"rule {rule}", f"no such rule; there are {there}")])
+    found = [
+        (recorded, _failure(each), constraint)
+        for recorded in recording.graphs
+        for constraint in constraints
+        if rule in (None, constraint.rule)
+        for each in all_violations(recorded, constraint)
+    ]
+    return min(found, key=lambda each: (each[1].graph == "pre-aot", each[1].op in _NOT_OPS), default=None)
+
+
+def all_violations(recorded: RecordedGraph, constraint: Constraint) -> Sequence[Violation]:
+    """Of this limit, in the graph as Dynamo and as AOTAutograd has it."""
+    traced = recorded.traced
+    return find_violations([constraint], traced.forward, traced.backward, pre_aot=traced.pre_aot)
+
+
+def violation_checks(failure: Failure, constraint: Constraint) -> Iterator[Check]:
+    """The ways to check it in a script, the best first."""
+    # In a graph, a higher-order op is known by its last name.
+    op = failure.op.removeprefix("higher_order.")
+    graph = f'graph="{failure.graph}"'
+    part: ModuleType
+    if isinstance(constraint, GraphConstraint):
+        part, call = graph_violation, f"check_graph_violation(f, inputs, complaints, {graph})"
+    elif op == "placeholder":
+        part, call = input_violation, f"check_input_violation(f, inputs, complaints, {graph})"
+    else:
+        part, call = violation, f'check_violation(f, inputs, complaints, {graph}, op="{op}")'
+    for source in render_rule(constraint, op):
+        parts = (early_tracing if failure.graph == "pre-aot" else tracing, *source.parts, part)
+        yield Check(parts=parts, call=call, code=(source.text,), before=source.before, modules=source.modules)
+
+
+def _failure(found: Violation) -> Failure:
+    return Failure(
+        kind="violation", summary=str(found), rule=found.rule, op=found.op, graph=found.graph, source=found.source
+    )

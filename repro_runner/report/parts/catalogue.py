@@ -1,0 +1,103 @@
+"""Every part that a report can have, in the order in which it shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from repro_runner.report.contents import RunContents
+from repro_runner.report.parts.bench import bench_verdict, bench_view, break_cost_verdict, break_cost_view
+from repro_runner.report.parts.breaks import breaks_verdict, breaks_view
+from repro_runner.report.parts.device import op_support_verdict, op_support_view, violations_verdict, violations_view
+from repro_runner.report.parts.graphs import graphs_verdict, graphs_view
+from repro_runner.report.parts.guards import guards_verdict, guards_view
+from repro_runner.report.parts.minified import minified_verdict, minified_view
+from repro_runner.report.parts.numerics import numerics_verdict, numerics_view
+from repro_runner.report.parts.source_lines import with_short_paths
+from repro_runner.report.parts.verdict import BREAKS, DOUBT, Verdict
+
+MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
+"""What a document of the right kind with the wrong content makes of the code that reads it."""
+
+_Document = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """A kind of document, and what a report makes of it; `verb` is the command that writes one."""
+
+    kind: str
+    title: str
+    verb: str
+    verdict: Callable[[_Document, RunContents], Verdict]
+    view: Callable[[_Document, RunContents], dict[str, Any]]
+
+
+PARTS = (
+    Part(kind="violations", title="Device limits", verb="check", verdict=violations_verdict, view=violations_view),
+    Part(kind="op_support", title="Op support", verb="check", verdict=op_support_verdict, view=op_support_view),
+    Part(kind="breaks", title="Graph breaks", verb="check", verdict=breaks_verdict, view=breaks_view),
+    Part(kind="numerics", title="Numerics", verb="diff", verdict=numerics_verdict, view=numerics_view),
+    Part(kind="guards", title="Guards", verb="guards", verdict=guards_verdict, view=guards_view),
+    Part(kind="minified", title="Smallest program", verb="minify", verdict=minified_verdict, view=minified_view),
+    Part(kind="bench", title="Benchmark", verb="bench", verdict=bench_verdict, view=bench_view),
+    Part(
+        kind="break_cost",
+        title="Cost of a break",
+        verb="bench --break-cost",
+        verdict=break_cost_verdict,
+        view=break_cost_view,
+    ),
+    Part(kind="graphs", title="Graphs", verb="check", verdict=graphs_verdict, view=graphs_view),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """A part of a run with its verdict; without a document it has only that."""
+
+    part: Part
+    verdict: Verdict
+    document: _Document | None
+
+
+def judge_parts(contents: RunContents) -> list[Judged]:
+    """The parts that were run. One that failed, or whose document can't be understood, says so in its verdict."""
+    found = (_judged(part, contents) for part in PARTS)
+    return [each for each in found if each is not None]
+
+
+def missing_parts(contents: RunContents) -> dict[str, list[str]]:
+    """Verb -> titles of the parts that were not run, and that it makes."""
+    there = {each.part.kind for each in judge_parts(contents)}
+    missing: dict[str, list[str]] = {}
+    for part in PARTS:
+        if part.kind not in there:
+            missing.setdefault(part.verb, []).append(part.title)
+    return missing
+
+
+def damaged(error: Exception) -> str:
+    """What to say of a document that is not what its kind promises."""
+    return f"its document is damaged ({type(error).__name__}: {error}); run it again"
+
+
+def _judged(part: Part, contents: RunContents) -> Judged | None:
+    if part.kind in contents.failures:
+        return _undocumented(part, BREAKS, f"failed: {contents.failures[part.kind]}")
+    if part.kind in contents.unreadable:
+        return _undocumented(part, DOUBT, f"its document can't be read: {contents.unreadable[part.kind]}")
+    document = contents.graphs if part.kind == "graphs" else contents.documents.get(part.kind)
+    if not document:
+        return None
+    try:
+        verdict = part.verdict(document, contents)
+        line = with_short_paths(verdict.line)
+        return Judged(part=part, verdict=Verdict(state=verdict.state, line=line), document=document)
+    except MALFORMED as error:
+        return _undocumented(part, DOUBT, damaged(error))
+
+
+def _undocumented(part: Part, state: str, line: str) -> Judged:
+    return Judged(part=part, verdict=Verdict(state=state, line=line), document=None)

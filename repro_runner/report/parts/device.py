@@ -1,0 +1,119 @@
+"""What a device refuses: violations by rule and source line; ops, and the parts that a graph is cut into."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from repro_runner.figures import counted, size
+from repro_runner.report.contents import RunContents
+from repro_runner.report.parts.source_lines import read_source_line, shown_path
+from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+
+_SHOWN_LINES = 8
+"""Of a rule; the others are folded."""
+
+
+def violations_verdict(document: Mapping[str, Any], contents: RunContents) -> Verdict:
+    found = document["violations"]
+    if not found:
+        graphs = counted(len(contents.graphs), "graph")
+        return Verdict(state=WORKS, line=f"nothing in {graphs} breaks a limit" if contents.graphs else "no violations")
+    rules = Counter(each["rule"] for each in found)
+    lines = {each["source"] for each in found if each["source"]}
+    told = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common(3))
+    more = f" and {counted(len(rules) - 3, 'other rule')}" if len(rules) > 3 else ""
+    where = f" on {counted(len(lines), 'line')} of the program" if lines else ""
+    return Verdict(state=BREAKS, line=f"{counted(len(found), 'violation')}{where}: {told}{more}")
+
+
+def violations_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
+    """Rules, the most broken first; in each the lines of the program, in their order; in each what is wrong there."""
+    by_rule: dict[str, list[Mapping[str, Any]]] = {}
+    for each in document["violations"]:
+        by_rule.setdefault(each["rule"], []).append(each)
+    file = contents.run.path / "violations.json"
+    rules = sorted(by_rule.items(), key=lambda item: (-len(item[1]), item[0]))
+    return {
+        "shown": _SHOWN_LINES,
+        "rules": [{"rule": rule, "count": len(found), "lines": _lines(found, file)} for rule, found in rules],
+    }
+
+
+def _lines(found: Sequence[Mapping[str, Any]], document: Path) -> list[dict[str, Any]]:
+    by_line: dict[str, Counter[tuple[str, str, str, str]]] = {}
+    for each in found:
+        finding = (each["op"], tensor_text(each["dtype"], each["shape"]), each["message"], each["graph"])
+        by_line.setdefault(each["source"], Counter())[finding] += 1
+    return [
+        {
+            "source": read_source_line(where, document),
+            "count": findings.total(),
+            "findings": [
+                {"op": op, "tensor": tensor, "message": message, "graph": graph, "times": times}
+                for (op, tensor, message, graph), times in findings.items()
+            ],
+        }
+        for where, findings in sorted(by_line.items(), key=lambda item: _order(item[0]))
+    ]
+
+
+def _order(where: str) -> tuple[str, int]:
+    file, _, number = where.rpartition(":")
+    return file, int(number) if number.isdecimal() else 0
+
+
+def tensor_text(dtype: str | None, shape: Sequence[int | str] | None) -> str:
+    """`float32[4, s77]`."""
+    return "" if dtype is None else f"{dtype}[{', '.join(map(str, shape or ()))}]"
+
+
+def op_support_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
+    ops, partition = document["ops"], document["partition"]
+    refused = sum(not op["supported"] for op in ops)
+    device = document["device"]
+    if not refused:
+        return Verdict(state=WORKS, line=f"{device} takes all {counted(len(ops), 'kind')} of op")
+    extra = _crossings(partition["transfers"]) - _crossings(partition["least_transfers"])
+    cost = f"; falling back costs {counted(extra, 'transfer')} more" if extra > 0 else ""
+    line = (
+        f"{device} refuses {refused} of {counted(len(ops), 'kind')} of op, {partition['ops_fallen_back']} in all{cost}"
+    )
+    return Verdict(state=DOUBT, line=line)
+
+
+def op_support_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
+    """Ops, the refused ones apart; and how each graph is cut."""
+    partition = document["partition"]
+    ops = [{**op, "sources": [shown_path(each) for each in op["sources"]]} for op in document["ops"]]
+    return {
+        "device": document["device"],
+        "decompositions": document["decompositions"],
+        "refused": [op for op in ops if not op["supported"]],
+        "taken": [op for op in ops if op["supported"]],
+        "figures": [
+            (partition["ops_on_device"], "ops on the device"),
+            (partition["ops_fallen_back"], "ops fall back to the host"),
+            (partition["partitions"], "partitions"),
+            (_crossings(partition["transfers"]), f"transfers, {_bytes(partition['transfers'])}"),
+            (_crossings(partition["least_transfers"]), f"if it had every op, {_bytes(partition['least_transfers'])}"),
+        ],
+        "graphs": [
+            {
+                **graph,
+                "on_device": sum(sum(part["ops"].values()) for part in graph["partitions"]),
+                "on_host": sum(graph["fallen_back"].values()),
+            }
+            for graph in partition["graphs"]
+        ],
+    }
+
+
+def _crossings(transfers: Mapping[str, int]) -> int:
+    return transfers["to_device"] + transfers["to_host"]
+
+
+def _bytes(transfers: Mapping[str, int]) -> str:
+    return size(transfers["bytes_to_device"] + transfers["bytes_to_host"])

@@ -1,0 +1,83 @@
+"""The graphs of a model: what is in each, in numbers; its drawing, its text, and what Inductor made of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from repro_runner.figures import counted, size
+from repro_runner.report.attachments import Attachment, Attachments
+from repro_runner.report.contents import RunContents
+from repro_runner.report.parts.source_lines import shown_path
+from repro_runner.report.parts.verdict import PLAIN, Verdict
+
+TITLES = {"pre_aot": "pre-AOT", "forward": "forward", "backward": "backward"}
+_FEW_OPS = 3
+
+
+def graphs_verdict(graphs: Mapping[str, Any], _contents: RunContents) -> Verdict:
+    lowered = [
+        part for graph in graphs.values() for name, part in graph["graphs"].items() if name in ("forward", "backward")
+    ]
+    ops = sum(sum(part["ops"].values()) for part in lowered)
+    peak = max((part["peak_bytes"] for part in lowered if "peak_bytes" in part), default=None)
+    told = f"{counted(len(graphs), 'graph')}, {counted(ops, 'op')} forward and backward"
+    return Verdict(state=PLAIN, line=told if peak is None else f"{told}; at most {size(peak)} at once in one of them")
+
+
+def graphs_view(graphs: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
+    """Graph by graph; files come with it as long as there is room."""
+    files = Attachments(contents.run)
+    return {"graphs": [_graph(folder, document, files) for folder, document in graphs.items()]}
+
+
+def describe_parts(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The graph as Dynamo traced it, its forward and its backward, in numbers."""
+    return [
+        {"name": name, "title": title, "number": document["index"], **_numbers(document["graphs"][name])}
+        for name, title in TITLES.items()
+        if name in document["graphs"]
+    ]
+
+
+def _graph(folder: str, document: Mapping[str, Any], files: Attachments) -> dict[str, Any]:
+    return {
+        "number": document["index"],
+        "backend": document["backend"],
+        "refused": len(document["violations"]),
+        "parameters": size(document["parameters_bytes"]),
+        "parts": [
+            {
+                **part,
+                "drawing": files.read(f"{folder}/{part['name']}.svg"),
+                "text": files.read(f"{folder}/{part['name']}.txt"),
+            }
+            for part in describe_parts(document)
+        ],
+        "lowered": list(_lowered(folder, document.get("inductor", {}), files)),
+    }
+
+
+def _numbers(described: Mapping[str, Any]) -> dict[str, Any]:
+    often = Counter(described["ops"]).most_common()
+    peak = described.get("peak_bytes")
+    return {
+        "nodes": described["nodes"],
+        "inputs": described["inputs"],
+        "outputs": described["outputs"],
+        "inputs_size": size(described["inputs_bytes"]),
+        "op_count": sum(count for _, count in often),
+        "few_ops": often[:_FEW_OPS],
+        "ops": often,
+        "dtypes": ", ".join(described["dtypes"]),
+        "peak": "" if peak is None else size(peak),
+        "peak_at": "" if peak is None else f"{described['peak_op']} {shown_path(described['peak_source'])}".strip(),
+    }
+
+
+def _lowered(folder: str, lowered: Mapping[str, Any], files: Attachments) -> Iterator[tuple[str, Attachment]]:
+    for name, made in lowered.items():
+        for file in made:
+            if found := files.read(f"{folder}/inductor/{name}/{file}"):
+                yield f"{name}: {file}", found

@@ -1,0 +1,58 @@
+"""Guards of each compiled graph, recompiles, and what to do about them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from repro_runner.figures import counted
+from repro_runner.report.contents import RunContents
+from repro_runner.report.parts.source_lines import shown_path
+from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+
+
+def guards_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
+    calls, recompiles = counted(len(document["calls"]), "call"), document["recompiles"]
+    if document["failure"]:
+        return Verdict(state=BREAKS, line=f"a call fails under torch.compile: {document['failure']}")
+    if not recompiles:
+        guards = sum(len(graph["guards"]) for graph in document["graphs"])
+        return Verdict(state=WORKS, line=f"no recompile in {calls}; {counted(guards, 'guard')}")
+    count = sum(each["count"] for each in recompiles)
+    limits = [each for each in recompiles if each["limit"]]
+    first = recompiles[0]["seen"][:1]
+    told = f"{counted(count, 'recompile')} in {calls}{f': {first[0]}' if first else ''}"
+    if limits:
+        return Verdict(
+            state=BREAKS, line=f"{told}; torch gave up compiling {limits[0]['function']}: {limits[0]['limit']}"
+        )
+    return Verdict(state=DOUBT, line=told)
+
+
+def guards_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
+    """Recompiles with their advice, then graph by graph the guards that are its own; the usual ones are counted."""
+    advice = document["advice"]
+    return {
+        "calls": document["calls"],
+        "failure": document["failure"],
+        "recompiles": [
+            {
+                **each,
+                "shown": shown_path(each["source"]),
+                "advice": [advice[place] for place in each["advice"]],
+            }
+            for each in document["recompiles"]
+        ],
+        "graphs": [_graph(graph) for graph in document["graphs"]],
+    }
+
+
+def _graph(graph: Mapping[str, Any]) -> dict[str, Any]:
+    usual = Counter(guard["group"] for guard in graph["guards"] if guard["group"])
+    return {
+        **graph,
+        "shown": shown_path(graph["source"]),
+        "own": [{**guard, "line": shown_path(guard["user_line"])} for guard in graph["guards"] if not guard["group"]],
+        "usual": usual.most_common(),
+    }

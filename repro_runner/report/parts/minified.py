@@ -1,0 +1,35 @@
+"""The smallest program that fails as the model does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from repro_runner.report.attachments import Attachments
+from repro_runner.report.contents import RunContents
+from repro_runner.report.parts.source_lines import shown_path
+from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+
+
+def minified_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
+    failure = document["failure"]
+    if failure is None:
+        tried = "; ".join(f"{kind}: {found}" for kind, found in document["tried"].items())
+        if document["unknown"]:
+            return Verdict(state=DOUBT, line=f"something fails, and was not minified: {'; '.join(document['unknown'])}")
+        return Verdict(state=WORKS, line=f"nothing fails ({tried})")
+    shrunk = f"{document['nodes']} of {document['original_nodes']} {document['unit']} are enough"
+    if not document["confirmed"]:
+        return Verdict(state=DOUBT, line=f"{shrunk}, but on its own the program does not fail: {failure['summary']}")
+    return Verdict(state=BREAKS, line=f"{shrunk}: {failure['summary']}")
+
+
+def minified_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
+    """The program itself, from its own file."""
+    if document["failure"] is None:
+        return {"failure": None, "tried": document["tried"]}
+    return {
+        **document,
+        "shown": shown_path(document["failure"]["source"]),
+        "program": Attachments(contents.run).read(document["script"]),
+    }

@@ -1,0 +1,17 @@
+"""What a part comes down to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WORKS, DOUBT, BREAKS, PLAIN = "works", "doubt", "breaks", "plain"
+"""All is well; worth a look; something is wrong; neither good nor bad."""
+MARKS = {WORKS: "✓", DOUBT: "!", BREAKS: "✗", PLAIN: "·"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One line, and whether it is good news."""
+
+    state: str
+    line: str

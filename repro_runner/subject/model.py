@@ -1,0 +1,101 @@
+"""A model and its inputs, ready to be called as often as anybody likes, each time from the same state."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_leaves, tree_map
+
+from registry.errors import InvalidInput, Problem
+
+_TORCH = str(Path(torch.__file__).parent)
+_OWN = str(Path(__file__).parents[1])
+
+
+class ModelFailed(InvalidInput):
+    """The user's own code raised, with no compiler involved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is examined. `model` is called as `model(*args, **kwargs)`; neither it nor the inputs are ever changed:
+    `fresh_model` and `fresh_inputs` are copies, since a model may write into both."""
+
+    name: str
+    model: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+
+    def fresh_model(self) -> Callable[..., Any]:
+        """A copy with the same weights and buffers; a plain function as it is."""
+        return copy.deepcopy(self.model) if isinstance(self.model, torch.nn.Module) else self.model
+
+    def fresh_inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Copies of the inputs, leaves that require grad included; a tensor given twice stays one tensor."""
+        copies: dict[int, torch.Tensor] = {}
+
+        def copied(value: Any) -> Any:
+            if not isinstance(value, torch.Tensor):
+                return value
+            if id(value) not in copies:
+                copies[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
+            return copies[id(value)]
+
+        args, kwargs = tree_map(copied, (self.args, dict(self.kwargs)))
+        return args, kwargs
+
+    def run(self, model: Callable[..., Any] | None = None) -> Any:
+        """Call `model`, or a fresh copy of the subject's own, on fresh inputs, from the subject's seed."""
+        called = self.fresh_model() if model is None else model
+        args, kwargs = self.fresh_inputs()
+        torch.manual_seed(self.seed)
+        return called(*args, **kwargs)
+
+    def run_eagerly(self) -> Any:
+        """As `run`, without any compiler; ModelFailed names the user's line if it raises."""
+        try:
+            return self.run()
+        except Exception as error:
+            raise ModelFailed(
+                [Problem(where(error, self.name), f"{told(error)}; it fails without torch.compile, too")]
+            ) from error
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Every tensor in an output: nested containers, dataclasses and the outputs of Hugging Face's models."""
+    return [leaf for leaf in _leaves(value) if isinstance(leaf, torch.Tensor)]
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    for leaf in tree_leaves(value):
+        if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
+            for each in dataclasses.fields(leaf):
+                yield from _leaves(getattr(leaf, each.name))
+        elif isinstance(leaf, Mapping):
+            for each in leaf.values():
+                yield from _leaves(each)
+        else:
+            yield leaf
+
+
+def told(error: BaseException) -> str:
+    """`ValueError: the first line of what it says`."""
+    first = str(error).strip().partition("\n")[0]
+    return f"{type(error).__name__}: {first}" if first else type(error).__name__
+
+
+def where(error: BaseException, otherwise: str) -> str:
+    """`file:line` of the innermost frame that is the user's, not torch's or ours; or of the line that is no Python."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}"
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if not frame.filename.startswith((_TORCH, _OWN, "<frozen"))]
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else otherwise

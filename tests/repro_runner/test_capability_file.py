@@ -1,0 +1,231 @@
+"""A device in YAML: read as what it says, or refused with everything that is wrong, each with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from registry.errors import InvalidInput
+from repro_runner.adapters import AcceleratorCapabilities, OpRule, read_capabilities
+from repro_runner.constraints import DtypeConstraint, LayoutConstraint, MemoryConstraint, ShapeConstraint
+from repro_runner.constraints.narrowing import Narrowing
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.torch
+
+EXAMPLE = ROOT / "repro_runner" / "adapters" / "example_device.yml"
+
+
+def written(folder: Path, text: str) -> Path:
+    path = folder / "mine.yml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def problems(folder: Path, text: str) -> list[str]:
+    """What is said about a file, without its folder."""
+    path = written(folder, text)
+    with pytest.raises(InvalidInput) as refused:
+        read_capabilities(path)
+    return [line.removeprefix(f"{path}:") for line in str(refused.value).splitlines()]
+
+
+def test_the_example_is_a_device() -> None:
+    device = read_capabilities(EXAMPLE)
+    assert device.name == "example-npu"
+    assert device.max_memory_bytes == 16 * 2**30
+    assert {constraint.rule for constraint in device.constraints()} == {
+        "unsupported-op",
+        "dtype",
+        "layout",
+        "memory",
+        "peak-memory",
+        "dynamic-shape",
+        "shape-alignment",
+    }
+
+
+def test_every_key_becomes_the_limit_that_it_names(tmp_path: Path) -> None:
+    path = written(
+        tmp_path,
+        """
+        name: mine
+        dtypes: [float32, torch.bfloat16]
+        ops: [mm, "aten::relu", core-aten]
+        unsupported_ops: sort
+        memory: 1.5 GiB
+        largest_tensor: 2048
+        alignment: 4
+        layouts: [contiguous]
+        dynamic_shapes: no
+        rules:
+          - ops: [mm]
+            arguments: [mat2, 0]
+            dims: [-1, 0]
+            alignment: 16
+            dtypes: bfloat16
+            layouts: strided
+            largest_tensor: 16 kB
+        """,
+    )
+    assert read_capabilities(path) == AcceleratorCapabilities(
+        name="mine",
+        supported_dtypes=("float32", "bfloat16"),
+        supported_ops=("mm", "aten::relu", "core-aten"),
+        unsupported_ops=("sort",),
+        max_memory_bytes=3 * 2**29,
+        max_tensor_bytes=2048,
+        alignment_requirement=4,
+        layouts=("contiguous",),
+        supports_dynamic_shapes=False,
+        rules=(
+            OpRule(
+                ops=("mm",),
+                arguments=("mat2", 0),
+                dims=(-1, 0),
+                alignment=16,
+                dtypes=("bfloat16",),
+                layouts=("strided",),
+                max_tensor_bytes=16000,
+            ),
+        ),
+    )
+
+
+def test_a_rule_is_narrowed_in_all_its_limits() -> None:
+    rule = OpRule(
+        ops=["mm"], arguments=["mat2"], dims=[-1], alignment=16, dtypes=["float16"], layouts=["strided"],
+        max_tensor_bytes=9,
+    )  # fmt: skip
+    dtype, shape, layout, memory = AcceleratorCapabilities(rules=[rule]).constraints()
+    assert isinstance(dtype, DtypeConstraint) and dtype.allowed_dtypes == {torch.float16}
+    assert isinstance(shape, ShapeConstraint) and (shape.alignment, shape.dims) == (16, (-1,))
+    assert isinstance(layout, LayoutConstraint) and layout.allowed == {"strided"}
+    assert isinstance(memory, MemoryConstraint) and memory.max_bytes == 9
+    for constraint in (dtype, shape, layout, memory):
+        assert constraint.narrowing == Narrowing(frozenset({"aten.mm"}), frozenset({"mat2"}))
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "{}\n"])
+def test_an_empty_file_is_a_device_without_limits_named_after_it(tmp_path: Path, text: str) -> None:
+    assert read_capabilities(written(tmp_path, text)) == AcceleratorCapabilities(name="mine")
+    assert AcceleratorCapabilities().constraints() == ()
+
+
+def test_everything_that_is_wrong_is_said_at_once_with_what_may_be_meant(tmp_path: Path) -> None:
+    text = """\
+dtype: [float32]
+dtypes: [float32, flaot16, fp32, bf16, i8]
+ops:
+  - mm
+  - relux
+  - matmul
+  - atn.add
+  - mm.defualt
+unsupported_ops: [sotr]
+layouts: [contigous]
+memory: 16 gigs
+rules:
+  - ops: [addmm]
+    arguments: [mat3, 9, alpha]
+    alignment: 0
+  - ops: [mm]
+    alignmnet: 8
+  - alignment: 8
+  - ops: [bmm]
+    dims: [0]
+    dtypes: [float32]
+"""
+    found = problems(tmp_path, text)
+    assert found[:9] == [
+        "1: dtype: no such key; did you mean dtypes?",
+        "2: dtypes: bf16: no such dtype; did you mean bfloat16?",
+        "2: dtypes: flaot16: no such dtype; did you mean float16 or bfloat16?",
+        "2: dtypes: fp32: no such dtype; did you mean float32?",
+        "2: dtypes: i8: no such dtype; did you mean int8?",
+        "5: ops: aten.relux: no such op; did you mean aten.relu or aten.rrelu or aten.relu_?",
+        "6: ops: aten.matmul: is made of other ops, and a backend sees only those; name them instead",
+        "7: ops: atn.add: no such op; did you mean aten.add?",
+        "8: ops: aten.mm.defualt: no such overload; there are default, dtype, dtype_out, out",
+    ]
+    assert found[9].startswith("9: unsupported_ops: aten.sotr: no such op; did you mean aten.sort")
+    assert found[10].startswith("10: layouts: no such layout: contigous; there are ")
+    assert found[11:] == [
+        "11: memory: must be a size such as 4096 or 16 GiB, and is '16 gigs'",
+        "14: arguments: 'alpha' takes no tensor in aten.addmm",
+        "14: arguments: 'mat3' is no argument of aten.addmm; did you mean 'mat2'?",
+        "14: arguments: 9 is no argument of aten.addmm; there are mat1, mat2, self",
+        "15: alignment: must be a whole number, at least 1, and is '0' (a number)",
+        "16: a rule without a limit; give one or more of dtypes, alignment, layouts, largest_tensor",
+        "17: alignmnet: no such key; did you mean alignment?",
+        "18: a rule without ops; name some, or set the limit for the whole device",
+        "20: dims: belong to an alignment; add one to this rule",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("dtypes: 3", "dtypes: must be a name, and is '3' (a number)"),
+        ("dtypes:", "dtypes: must be a list, and is nothing"),
+        ("dtypes: {float32: true}", "dtypes: must be a list, and is a group of keys"),
+        ("ops: [[mm]]", "ops: must be a name, and is a list"),
+        ("name: ''", "name: must be a name, and is ''"),
+        ("alignment: 1.5", "alignment: must be a whole number, at least 1, and is '1.5' (a number)"),
+        ("alignment: sixteen", "alignment: must be a whole number, at least 1, and is 'sixteen'"),
+        ("dynamic_shapes: maybe", "dynamic_shapes: must be true or false, and is 'maybe'"),
+        ("memory: -1", "memory: must be a size such as 4096 or 16 GiB, and is '-1' (a number)"),
+        ("memory: [1]", "memory: must be a size such as 4096 or 16 GiB, and is a list"),
+        ("rules: [{ops: [mm], alignment: 2, dims: [x]}]", "dims: must be a whole number, and is 'x'"),
+        ("rules: [mm]",
+         "'mm' stands where keys must: ops, arguments, dims, dtypes, alignment, layouts, largest_tensor"),
+        ("rules: [{ops: [core-aten], alignment: 2}]",
+         "ops: core-aten is for the list of ops that the device has; name each op here"),
+        ("alignment: 2\nalignment: 4", "alignment: is given twice"),
+        ("zzz: 1", "zzz: no such key; there are name, dtypes, ops, unsupported_ops, memory, largest_tensor, alignment, "
+         "layouts, dynamic_shapes, rules"),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_wrong_kind_is_refused(tmp_path: Path, line: str, told: str) -> None:
+    assert problems(tmp_path, line) == [f"{line.count(chr(10)) + 1}: {told}"]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("dtypes: [float32\nops: [mm]\n", "2: not YAML: "),
+        ("a: b: c\n", "1: not YAML: mapping values are not allowed here"),
+        ("\tname: x\n", "1: not YAML: "),
+        ("name: \x00\n", "1: not YAML: "),
+        ("- mm\n", "1: a list stands where keys must: name, "),
+        ("mm\n", "1: 'mm' stands where keys must: name, "),
+    ],
+)
+def test_what_is_not_such_a_document_is_refused_in_one_line(tmp_path: Path, text: str, told: str) -> None:
+    (line,) = problems(tmp_path, text)
+    assert line.startswith(told)
+
+
+def test_a_file_that_is_not_there_or_not_text_is_named(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match=r"none\.yml: No such file or directory; name a capability file"):
+        read_capabilities(tmp_path / "none.yml")
+    with pytest.raises(InvalidInput, match="Is a directory"):
+        read_capabilities(tmp_path)
+    path = tmp_path / "latin.yml"
+    path.write_bytes("name: Gerät\n".encode("latin-1"))
+    with pytest.raises(InvalidInput, match=r"latin\.yml: not UTF-8"):
+        read_capabilities(path)
+
+
+@pytest.mark.parametrize(
+    ("size", "size_in_bytes"),
+    [("0", 0), ("512", 512), ("1 B", 1), ("2KiB", 2048), ("2 kb", 2000), ("1.5 MiB", 3 * 2**19), ("1 TiB", 2**40)],
+)
+def test_sizes(tmp_path: Path, size: str, size_in_bytes: int) -> None:
+    assert read_capabilities(written(tmp_path, f"memory: {size}\n")).max_memory_bytes == size_in_bytes
+
+
+def test_ops_of_a_library_that_is_not_imported_are_taken_at_their_word(tmp_path: Path) -> None:
+    assert read_capabilities(written(tmp_path, "ops: [mylib.op, cond]\n")).supported_ops == ("mylib.op", "cond")

@@ -1,0 +1,435 @@
+"""The first op that differs, found by compiling growing prefixes: always the right one, or none."""
+
+from __future__ import annotations
+
+import inspect
+import operator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+import torch
+from torch.fx import GraphModule, Interpreter, Node
+
+from repro_runner.diff import ComparisonConfig, FirstDifference, KernelDiffHarness
+
+pytestmark = pytest.mark.torch
+
+Change = Callable[[torch.Tensor], torch.Tensor]
+ONCE = ComparisonConfig(repeats=1)
+
+
+@pytest.fixture(autouse=True)
+def fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def spoiled(value: torch.Tensor) -> torch.Tensor:
+    """Each element by another amount: softmax and layer_norm don't see what is added to all."""
+    if value.dtype == torch.bool:
+        return ~value
+    return value + torch.linspace(1, 2, value.numel()).to(value.dtype).reshape(value.shape)
+
+
+class Corrupting:
+    """A backend that runs a graph eagerly, and spoils the value of the `nth` call of `target`, whatever the graph.
+    In graphs of fewer than `least_ops` it behaves."""
+
+    def __init__(
+        self, target: str, nth: int = 1, change: Change = spoiled, least_ops: int = 0, most_ops: int = 999
+    ) -> None:
+        self._target, self._nth, self._change = target, nth, change
+        self._least_ops, self._most_ops = least_ops, most_ops
+
+    def __call__(self, graph: GraphModule, _inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+        calls = sum(node.op.startswith("call") for node in graph.graph.nodes)
+        if not self._least_ops <= calls <= self._most_ops:
+            return graph.forward
+        return lambda *arguments: _Spoiler(graph, self._target, self._nth, self._change).run(*arguments)
+
+
+class _Spoiler(Interpreter):
+    def __init__(self, graph: GraphModule, target: str, nth: int, change: Change) -> None:
+        super().__init__(graph)
+        self._target, self._nth, self._change = target, nth, change
+        self._seen: Counter[str] = Counter()
+
+    def run_node(self, n: Node) -> Any:
+        value = super().run_node(n)
+        self._seen[called(n)] += 1
+        if called(n) != self._target or self._seen[called(n)] != self._nth:
+            return value
+        if called(n).endswith("_"):  # in place: the tensor it was called on, too
+            with torch.no_grad():
+                return value.copy_(self._change(value))
+        return (self._change(value[0]), *value[1:]) if isinstance(value, tuple) else self._change(value)
+
+
+def called(node: Node) -> str:
+    return str(getattr(node.target, "__name__", node.target)) if node.op.startswith("call") else node.op
+
+
+def first_difference(
+    program: Callable[..., Any], inputs: Any, backend: Any, config: ComparisonConfig = ONCE
+) -> FirstDifference:
+    report = KernelDiffHarness(program, inputs, test_backend=backend, config=config).compare()
+    assert not report.passed
+    assert report.first_difference is not None
+    return report.first_difference
+
+
+def thirty_ops(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    a = torch.matmul(x, w)
+    a = torch.relu(a)
+    b = torch.tanh(x)
+    a = a + b
+    c = torch.sigmoid(a)
+    d = torch.matmul(c, w)
+    e = torch.softmax(d, -1)
+    f = e.transpose(0, 1)
+    g = torch.matmul(f, x)
+    h = torch.exp(g * 0.1)
+    j = torch.cat([h, b], 0)
+    k, m = j.chunk(2, 0)
+    n = k + m
+    o = n.clone()
+    o.mul_(2.0)
+    p = torch.nn.functional.layer_norm(o, (4,))
+    q = torch.nn.functional.gelu(p)
+    r = q.reshape(2, 8)
+    s = r.sum(1, keepdim=True)
+    t = r / (s.abs() + 1.0)
+    u = torch.where(t > 0.1, t, 0.1 * t)
+    v = u.view(4, 4)
+    y = torch.matmul(v, w)
+    return torch.relu(y + x)
+
+
+def square() -> tuple[torch.Tensor, torch.Tensor]:
+    generator = torch.Generator().manual_seed(0)
+    return torch.randn(4, 4, generator=generator), torch.randn(4, 4, generator=generator)
+
+
+def ops_of(program: Callable[..., Any], inputs: Sequence[torch.Tensor]) -> list[tuple[str, int, str]]:
+    """(target, which of its calls, node name) of each op that is one: picking an item of a tuple is not."""
+    found: list[tuple[str, int, str]] = []
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        seen: Counter[str] = Counter()
+        for node in graph.graph.nodes:
+            if node.op.startswith("call"):
+                seen[called(node)] += 1
+                if not (node.target is operator.getitem and called(node.args[0]) == "chunk"):
+                    found.append((called(node), seen[called(node)], node.name))
+        return graph.forward
+
+    torch.compile(program, backend=backend, fullgraph=True)(*inputs)
+    return found
+
+
+@pytest.fixture(scope="module")
+def thirty() -> list[tuple[str, int, str]]:
+    found = ops_of(thirty_ops, square())
+    assert len(found) == 30
+    return found
+
+
+@pytest.mark.parametrize("k", range(30))
+def test_each_op_of_thirty_is_named_when_it_alone_is_corrupted(k: int, thirty: list[tuple[str, int, str]]) -> None:
+    target, nth, node = thirty[k]
+    found = first_difference(thirty_ops, square(), Corrupting(target, nth))
+    assert found.op is not None
+    assert (found.kind, found.op.node, found.op.position, found.ops) == ("op", node, k + 1, 30)
+    assert found.compiled <= 6
+    assert found.op.source.startswith(f"{__file__}:")
+    assert found.difference is not None and not found.difference.passed
+
+
+def test_the_op_is_described_by_its_line_and_what_it_takes() -> None:
+    found = first_difference(thirty_ops, square(), Corrupting("cat"))
+    lines, start = inspect.getsourcelines(thirty_ops)
+    line = start + next(place for place, text in enumerate(lines) if "torch.cat" in text)
+    assert found.op is not None
+    assert (found.op.name, found.op.source) == ("torch.cat", f"{__file__}:{line}")
+    assert [str(each) for each in found.op.operands] == ["h: float32[4, 4]", "b: float32[4, 4]"]
+    assert found.difference is not None and found.difference.comparison is not None
+    assert found.difference.comparison.shape == (8, 4)
+    assert found.alone is True
+
+
+# A difference may vanish, or come and go.
+
+
+def test_a_difference_that_vanishes_further_on_is_found_where_it_first_was() -> None:
+    """`-5` of a negative number is gone after relu; what differs at the end is another op's doing."""
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = torch.neg(x)
+        y = torch.relu(y)
+        for _ in range(10):
+            y = y + 1
+        return torch.sin(y)
+
+    class Both(_Spoiler):
+        def run_node(self, n: Node) -> Any:
+            value = Interpreter.run_node(self, n)
+            return value - 5 if called(n) in ("neg", "sin") else value
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: Both(graph, "", 0, spoiled).run(*arguments)
+
+    found = first_difference(program, torch.rand(4) + 1, backend)
+    assert (found.kind, found.op and found.op.name) == ("op", "torch.neg")
+
+
+def test_an_op_that_is_wrong_for_some_values_only_is_found() -> None:
+    def wrong_above_two(value: torch.Tensor) -> torch.Tensor:
+        return torch.where(value > 2, value + 1, value)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(5):
+            x = torch.exp(x * 0.5)
+        return x
+
+    found = first_difference(program, torch.zeros(3), Corrupting("exp", 4, change=wrong_above_two))
+    assert found.op is not None
+    assert (found.kind, found.op.name, found.op.position) == ("op", "torch.exp", 8)
+
+
+def test_a_difference_that_only_the_whole_graph_has_is_blamed_on_no_op() -> None:
+    for backend in (Corrupting("tanh", least_ops=32), Corrupting("cat", least_ops=32), spoiled_outputs(least_ops=32)):
+        found = first_difference(thirty_ops, square(), backend)
+        assert (found.kind, found.op) == ("whole", None), backend
+
+
+def spoiled_outputs(least_ops: int) -> Callable[..., Any]:
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        calls = sum(node.op.startswith("call") for node in graph.graph.nodes)
+        if calls < least_ops:
+            return graph.forward
+        return lambda *arguments: [spoiled(value) for value in graph(*arguments)]
+
+    return backend
+
+
+def test_an_op_that_is_wrong_only_in_company_is_named_with_its_company() -> None:
+    found = first_difference(thirty_ops, square(), Corrupting("tanh", least_ops=20))
+    assert found.op is not None and found.until is not None
+    assert (found.kind, found.op.name) == ("together", "torch.tanh")
+    assert found.op.position < found.until.position < found.ops
+
+
+def test_ops_that_are_wrong_only_when_fused_are_told_from_an_op_that_is_wrong() -> None:
+    """A graph with one output stands for a fused kernel."""
+
+    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        outputs = graph.graph.output_node().args[0]
+        fused = isinstance(outputs, tuple) and len(outputs) == 1
+        return Corrupting("mul", nth=2)(graph, inputs) if fused else graph.forward
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return torch.sin((x * 2.0 + 1.0) * 3.0) + 1.0
+
+    found = first_difference(program, torch.rand(4), backend)
+    assert found.op is not None
+    assert (found.kind, found.op.name, found.op.position) == ("fused", "operator.mul", 3)
+
+
+def test_an_error_that_adds_up_is_not_blamed_on_the_op_alone() -> None:
+    def a_little(value: torch.Tensor) -> torch.Tensor:
+        return value + 4e-6
+
+    class EachAdd(_Spoiler):
+        def run_node(self, n: Node) -> Any:
+            value = Interpreter.run_node(self, n)
+            return a_little(value) if called(n) == "add" else value
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: EachAdd(graph, "", 0, spoiled).run(*arguments)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x + 0.0 + 0.0 + 0.0 + 0.0
+
+    found = first_difference(program, torch.zeros(4), backend)
+    assert found.op is not None
+    assert (found.kind, found.op.position, found.alone) == ("op", 3, False)
+
+
+# Long graphs, several graphs, graphs that can't be cut.
+
+
+def chain(x: torch.Tensor) -> torch.Tensor:
+    for _ in range(50):
+        x = torch.relu(x) + 0.5
+    return x
+
+
+@pytest.mark.parametrize("nth", [1, 25, 50])
+def test_a_long_graph_takes_few_compilations(nth: int) -> None:
+    found = first_difference(chain, torch.rand(4), Corrupting("relu", nth))
+    assert (found.kind, found.op and found.op.position, found.compiled <= 4) == ("op", 2 * nth - 1, True)
+
+
+def test_a_long_graph_is_bisected_if_its_values_as_outputs_tell_nothing() -> None:
+    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        outputs = graph.graph.output_node().args[0]
+        if isinstance(outputs, tuple) and len(outputs) > 1:
+            raise MemoryError("too many outputs")
+        return Corrupting("relu", 17)(graph, inputs)
+
+    found = first_difference(chain, torch.rand(4), backend)
+    assert (found.kind, found.op and found.op.position) == ("fused", 33)
+    assert found.compiled < 14
+
+
+def test_the_graph_is_named_and_a_graph_that_only_gets_wrong_inputs_is_not() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        x = torch.sin(x) + 1
+        torch._dynamo.graph_break()
+        x = torch.cos(x) * 2
+        torch._dynamo.graph_break()
+        return torch.tanh(x) - 3
+
+    report = KernelDiffHarness(program, torch.rand(4), test_backend=Corrupting("cos"), config=ONCE).compare()
+    found = report.first_difference
+    assert found is not None and found.op is not None
+    assert (report.graphs, found.graph, found.kind, found.op.name) == (3, 1, "op", "torch.cos")
+    assert "graph 2 of 3" in report.summary()
+
+
+def test_a_graph_that_differs_only_in_a_later_call_is_found() -> None:
+    def wrong_above_two(value: torch.Tensor) -> torch.Tensor:
+        return torch.where(value > 2, value + 1, value)
+
+    @torch._dynamo.disable  # type: ignore[untyped-decorator]
+    def between(x: torch.Tensor) -> torch.Tensor:
+        return x
+
+    def step(x: torch.Tensor) -> torch.Tensor:
+        return torch.relu(x) + 0.75
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        for _ in range(4):
+            x = between(step(x))
+        return x
+
+    found = first_difference(program, torch.zeros(3), Corrupting("relu", change=wrong_above_two))
+    assert (found.kind, found.op and found.op.name) == ("op", "torch.relu")
+
+
+def test_a_difference_outside_every_graph_is_said_to_be_there() -> None:
+    """Python code that behaves unlike when it is compiled."""
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return x + 1 if torch.compiler.is_compiling() else x + 2
+
+    found = first_difference(program, torch.rand(4), Corrupting("none of them"))
+    assert (found.kind, found.op) == ("outside", None)
+
+
+def test_a_backend_that_can_not_compile_a_prefix_is_reported() -> None:
+    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        if sum(node.op.startswith("call") for node in graph.graph.nodes) < 32:
+            raise RuntimeError("only whole models, please")
+        return Corrupting("cat")(graph, inputs)
+
+    report = KernelDiffHarness(thirty_ops, square(), test_backend=backend, config=ONCE).compare()
+    assert report.first_difference is not None and report.first_difference.kind == "failed"
+    assert "its first 12 ops: RuntimeError: only whole models, please" in report.summary()
+
+
+# What graphs are made of.
+
+
+def test_what_an_op_writes_into_a_buffer_counts_as_its_output() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), torch.nn.ReLU())
+
+    class WrongStatistics(_Spoiler):
+        def run_node(self, n: Node) -> Any:
+            value = Interpreter.run_node(self, n)
+            if called(n) == "batch_norm":
+                self.fetch_args_kwargs_from_env(n)[0][1].add_(1)
+            return value
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: WrongStatistics(graph, "", 0, spoiled).run(*arguments)
+
+    found = first_difference(model, torch.rand(8, 4), backend)
+    assert found.op is not None and found.difference is not None
+    assert (found.kind, found.op.name) == ("op", "torch.nn.functional.batch_norm")
+    assert found.difference.part == "effect" and found.difference.name.startswith("input ")
+
+
+@pytest.mark.parametrize(
+    ("target", "nth", "name"),
+    [
+        ("max", 1, "torch.max"),
+        ("relu_", 1, "torch.relu_"),
+        ("transpose", 1, "Tensor.transpose"),
+        ("matmul", 2, "torch.matmul"),
+    ],
+)
+def test_ops_with_several_outputs_in_place_and_views_in_autocast_and_no_grad(target: str, nth: int, name: str) -> None:
+    def program(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = torch.matmul(x, x)
+            torch.relu_(y)
+            with torch.no_grad():
+                y = torch.matmul(y, x.transpose(0, 1))
+        values, places = torch.max(y, dim=1)
+        return values, places + 1
+
+    found = first_difference(program, torch.rand(4, 4, requires_grad=True), Corrupting(target, nth))
+    assert (found.kind, found.op and found.op.name) == ("op", name)
+    assert torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
+
+
+def test_what_vmap_maps_can_not_be_cut_and_its_result_is_named() -> None:
+    def program(x: torch.Tensor) -> torch.Tensor:
+        y = torch.vmap(lambda row: row.sin().sum())(x + 1)
+        return torch.exp(y)
+
+    found = first_difference(program, torch.rand(3, 4), Corrupting("sin"))
+    assert found.op is not None
+    assert (found.kind, found.ops) == ("op", 3)
+    assert found.op.name.endswith("_remove_batch_dim") and found.op.source.startswith(__file__)
+
+
+def test_random_ops_draw_the_same_numbers_in_every_prefix() -> None:
+    model = torch.nn.Sequential(torch.nn.Dropout(0.5), torch.nn.Linear(4, 4), torch.nn.Dropout(0.5))
+    found = first_difference(model, torch.rand(8, 4), Corrupting("linear"))
+    assert (found.kind, found.op and found.op.name) == ("op", "torch._C._nn.linear")
+
+
+def test_an_op_whose_backward_is_wrong_is_found_by_the_gradients() -> None:
+    class WrongTanh(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:
+            ctx.save_for_backward(x.tanh())
+            return x.tanh()
+
+        @staticmethod
+        def backward(ctx: Any, *grads: torch.Tensor) -> torch.Tensor:
+            (y,) = ctx.saved_tensors
+            return torch.mul(grads[0], 1 - y)
+
+    class Wrong(_Spoiler):
+        def run_node(self, n: Node) -> Any:
+            if called(n) == "tanh":
+                return WrongTanh.apply(self.fetch_args_kwargs_from_env(n)[0][0])  # type: ignore[no-untyped-call]
+            return Interpreter.run_node(self, n)
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: Wrong(graph, "", 0, spoiled).run(*arguments)
+
+    def program(x: torch.Tensor) -> torch.Tensor:
+        return torch.exp(torch.tanh(torch.sin(x) * 2) + 1)
+
+    config = ComparisonConfig(repeats=1, gradients=True)
+    found = first_difference(program, torch.rand(4, requires_grad=True), backend, config)
+    assert found.op is not None and found.difference is not None
+    assert (found.kind, found.op.name, found.difference.name) == ("op", "torch.tanh", "gradient of input 0")
+    assert KernelDiffHarness(program, torch.rand(4, requires_grad=True), test_backend=backend).compare().passed
