@@ -24,7 +24,7 @@ $(VENV)/.light: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
-	$(PY) -m pip install --quiet --editable '.[torch,toolkit,ray,test]' --constraint constraints.txt
+	$(PY) -m pip install --quiet --editable '.[torch,toolkit,ray,llm,test]' --constraint constraints.txt
 	@touch $@
 
 tools:
@@ -48,12 +48,15 @@ test: quick tools
 	$(PY) -m pytest -q -n 2 --dist loadfile -m torch
 
 bench: $(VENV)/.test
+	$(PY) -m pip install --quiet --editable '.[bench]' --constraint constraints.txt
 	$(PY) benchmarks/generate.py
 	$(PY) benchmarks/matching.py
 	$(PY) benchmarks/site.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/paste.py
 	$(PY) benchmarks/runner.py
+	$(PY) benchmarks/explain.py
+	$(PY) benchmarks/logs.py
 
 clean:
 	rm -rf _site .cache $(VENV)

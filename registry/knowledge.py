@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from registry.evidence import read_captured, read_evidence
+from registry.captured import read_captured
+from registry.evidence import read_evidence
 from registry.findings import read_findings
 from registry.measurements import read_measurements
 from registry.merge import Knowledge

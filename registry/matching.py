@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from registry.messages import Draft, ParsedMessage, find_drafts, read_line, split_lines, strip_markers, unlabelled
+from registry.layout import read_line, strip_markers
+from registry.messages import Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import GraphBreak, Registry, Revision
 from registry.releases import version_key
 from registry.templates import DISTINCTIVE, Kind, Template, collapse, make_template
@@ -29,6 +30,10 @@ class Match:
     line: int = 1
     """Which line of the text gives its reason or, without one, its explanation; from 1."""
     causes: tuple[Match, ...] = ()
+    record: str = ""
+    """In a log, the logger's header in front of it, else the rank."""
+    opening: str = ""
+    """In a log, the line with torch's marker: it tells what became of the break."""
 
     @property
     def gb_id(self) -> str | None:
@@ -104,9 +109,15 @@ class Matcher:
     def find_messages(self, lines: Iterable[str], *, torch: str | None = None) -> Iterator[Match]:
         """Name every message in a log, as a stream; chained breaks come as one, with its causes."""
         for draft in find_drafts(lines):
-            match = self._name(draft, torch)
-            if draft.certain or match.gb_ids:
+            if match := self.name_draft(draft, torch=torch):
                 yield match
+
+    def name_draft(self, draft: Draft, *, torch: str | None = None) -> Match | None:
+        """Name a message cut out of a log; None for what may be no message of torch's, and that nobody knows."""
+        match = self._name(draft, torch)
+        if not (draft.certain or match.gb_ids):
+            return None
+        return replace(match, record=draft.record, opening=draft.opening)
 
     def ids_of_type(self, gb_type: str, *, torch: str | None = None) -> tuple[str, ...]:
         """The ids that have, or once had, this gb_type: likeliest first."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from registry.evidence import local_id
+from registry.captured import local_id
 from registry.history import IndexedRelease, merge_history, merge_revisions
 from registry.measured import Measurements
 from registry.model import (
+    CapturedProgram,
     Category,
     DatedRevision,
     Environment,
@@ -20,7 +21,7 @@ from registry.model import (
     Registry,
     Release,
     Repro,
-    Revision,
+    SeenBreak,
     Sighting,
     Unreached,
     Wordings,
@@ -40,7 +41,7 @@ class Knowledge:
     categories: Sequence[Category] = ()
     repros: Mapping[str, Repro] = field(default_factory=dict)
     evidence: Mapping[str, tuple[Evidence, ...]] = field(default_factory=dict)
-    captured: Sequence[tuple[Revision, Sighting]] = ()
+    captured: Sequence[CapturedProgram] = ()
     unreached: Mapping[str, Unreached] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
     measurements: Measurements = field(default_factory=Measurements)
@@ -84,6 +85,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         unregistered=tuple(s for s in known.releases[-1].call_sites if s.gb_id is None) if known.releases else (),
         environments=_environments(known.evidence),
         measurements=known.measurements,
+        programs=tuple(known.captured),
     )
 
 
@@ -97,20 +99,35 @@ def _note(notes: Mapping[str, Note], gb_id: str, gb_type: str) -> Note | None:
 
 def _merge_captured(known: Knowledge) -> tuple[dict[str, list[Sighting]], dict[str, tuple[DatedRevision, ...]]]:
     """Place captured breaks: under the id that has their type, else under a local id of their own."""
-    ids: dict[str, str] = {}
+    ids: dict[str, dict[str, None]] = {}
     for wordings in known.all_wordings():
         for gb_id, revisions in wordings.items():
             for revision in revisions:
-                ids.setdefault(revision.gb_type, gb_id)
+                ids.setdefault(revision.gb_type, {}).setdefault(gb_id)
     sightings: dict[str, list[Sighting]] = {}
     local: dict[str, tuple[DatedRevision, ...]] = {}
-    for revision, sighting in known.captured:
-        gb_id = ids.get(revision.gb_type) or local_id(revision.gb_type)
-        sightings.setdefault(gb_id, []).append(sighting)
-        if gb_id.startswith("GBL-"):
-            dated = DatedRevision(revision=revision, releases=(), hints=tuple((hint,) for hint in revision.hints))
-            local.setdefault(gb_id, (dated,))
+    for program in known.captured:
+        for seen in program.breaks:
+            wording = seen.wording
+            having = ids.get(wording.gb_type, {})
+            # Of two ids with one type, the one that was printed; an id that meant something else then is none.
+            gb_id = seen.gb_id if seen.gb_id in having else next(iter(having), local_id(wording.gb_type))
+            sightings.setdefault(gb_id, []).append(_sighting(program, seen))
+            if not having:
+                dated = DatedRevision(revision=wording, releases=(), hints=tuple((hint,) for hint in wording.hints))
+                local.setdefault(gb_id, (dated,))
     return sightings, local
+
+
+def _sighting(program: CapturedProgram, seen: SeenBreak) -> Sighting:
+    return Sighting(
+        name=program.name,
+        about=program.about,
+        environment=program.environment,
+        sites=seen.sites,
+        compiled=seen.compiled,
+        ran=seen.ran,
+    )
 
 
 def _environments(evidence: Mapping[str, tuple[Evidence, ...]]) -> tuple[Environment, ...]:

@@ -8,6 +8,22 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from registry.layout import (
+    BREAK_EXCEPTIONS,
+    CHAIN,
+    ENDINGS,
+    FRAME,
+    FROM_USER_CODE,
+    HEADER,
+    LABEL,
+    LINK,
+    LOCATION,
+    MARKER,
+    has_sign,
+    read_line,
+    strip_markers,
+)
+
 OPEN_RECORDS = 64
 """Log records followed at the same time: processes and threads that write into one log interleave."""
 LINES_IN_MESSAGE = 2000
@@ -15,53 +31,6 @@ BATCH = 64
 """Lines looked at together when nothing is open: a reader of a pipe waits for that many."""
 FOREIGN_LINES = 8
 """Lines of something else, such as a print to the same terminal, that may interrupt a message."""
-
-# All expressions named in FRAMING mean the same in Python and in JavaScript (flags: none, but `i` for the link).
-FRAMING = {
-    "link": r"/gb/(gb[0-9]{4,8}|gbl-[0-9a-f]{6})\.html",
-    "colour": r"\x1b\[[0-9;?]*[A-Za-z]",
-    "prefix": r"^(?:\[(?:rank|default)[0-9]+\]: ?|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z |E {3}|> ?)+",
-    "header": r"[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
-    r"(?:\[(?:!?[0-9][0-9/_]{0,30}|__[A-Za-z0-9_]{1,60}|rank[0-9]{1,9})\] ?)*",
-    "label": r"^[ \t]*(Explanation|Hint|Developer debug context|Higher Order Operator):(?: |$)",
-    "marker": r"Graph Break Reason: +|torch\._dynamo\.exc\.([A-Za-z]+): +|^[ \t]*(?:Unsupported|Reason): +",
-    "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
-    "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)',
-    "space": r"[ \t\r\n\f\v]+",
-}
-LINK = re.compile(FRAMING["link"], re.IGNORECASE)
-COLOUR = re.compile(FRAMING["colour"])
-PREFIX = re.compile(FRAMING["prefix"])
-HEADER = re.compile(FRAMING["header"])
-LABEL = re.compile(FRAMING["label"])
-MARKER = re.compile(FRAMING["marker"])
-LOCATION = re.compile(FRAMING["location"])
-FRAME = re.compile(FRAMING["frame"])
-SIGNS = (
-    "xplanation:",
-    "/gb/",
-    "__graph_breaks",
-    "_dynamo.exc",
-    "_dynamo/exc.py",
-    "nsupported: ",
-    "raph break",
-    "Graph Break Reason",
-    "Developer debug context",
-)
-"""One of these is in every line at which a message may start."""
-LINE_START = 1000
-"""Characters of a line in which a logger's header or one of torch's markers is sought."""
-CHAIN = "*** While handling this graph break, another graph break occurred: ***"
-FROM_USER_CODE = ("from user code:", "User code traceback:")
-ENDINGS = (
-    *FROM_USER_CODE,
-    "Stack variable source attribution:",
-    "Set TORCHDYNAMO_VERBOSE",
-    "Traceback (most recent call last)",
-    "The above exception was",
-    "During handling of the above",
-)
-BREAK_EXCEPTIONS = frozenset({"Unsupported", "UncapturedHigherOrderOpError"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +66,10 @@ class Draft:
     message: ParsedMessage
     certain: bool
     """Only torch writes like this: worth keeping even if nobody knows it."""
+    record: str = ""
+    """The logger's header in front of it, else who wrote it, such as a rank; empty where nothing tells."""
+    opening: str = ""
+    """The line with torch's marker, "Graph Break Reason: …": it tells what became of the break."""
     indent: int = 0
     fields: list[tuple[str, list[str]]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
@@ -136,20 +109,22 @@ class Draft:
 class _Record:
     """Reads one log record, or everything outside of records, line by line."""
 
-    def __init__(self, last: str = "") -> None:
-        self.last = last
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.last = ""
         self.location = ""
         self.operator = ""
         self.reason: Draft | None = None
         """A line that names a reason, until its explanation comes or does not."""
         self.draft: Draft | None = None
         self.ended = False
-        self.in_stack = False
+        self.stack_indent: int | None = None
+        """Within the user's stack, how far the line above it is indented."""
         self.chain: list[Draft] = []
 
     @property
     def busy(self) -> bool:
-        return bool(self.draft or self.reason or self.chain or self.in_stack)
+        return bool(self.draft or self.reason or self.chain)
 
     def read(self, body: str, number: int) -> Iterator[Draft]:
         text = body.strip()
@@ -157,21 +132,25 @@ class _Record:
             if self.draft and not self.ended:
                 self.draft.add_line("")
             return
-        if self.in_stack:
-            if body[:1].isspace():
-                if (frame := FRAME.match(body)) and self.draft:
-                    self.draft.message = replace(self.draft.message, location=f"{frame[1]}:{frame[2]}")
+        indent = len(body) - len(body.lstrip())
+        waiting = self.draft or self.reason
+        if waiting and self.stack_indent is not None:
+            if indent > self.stack_indent:
+                if frame := FRAME.match(body):
+                    waiting.message = replace(waiting.message, location=f"{frame[1]}:{frame[2]}")
                 return
             yield from self.close()
+            waiting = None
         label = LABEL.match(body)
         if label and not (self.ended and label[1] != "Explanation"):
             yield from self._read_label(label, body, number)
         elif text == CHAIN:
             self._keep_as_cause()
-        elif self.draft and text.startswith(FROM_USER_CODE):
-            self.in_stack = not self.draft.message.location
-            if not self.in_stack:
+        elif waiting and text.startswith(FROM_USER_CODE):
+            if waiting.message.location:
                 yield from self.close()
+            else:
+                self.stack_indent = indent
         elif "/gb/" in text and (links := LINK.findall(text)):
             yield from self._read_links(links, body, number)
         else:
@@ -197,6 +176,8 @@ class _Record:
                 line=reason.line if reason else number,
                 message=ParsedMessage(gb_type=gb_type, higher_order_operator=self.operator, location=self.location),
                 certain=reason is not None and reason.certain,
+                record=self.key,
+                opening=reason.opening if reason else self._marked_line(),
                 indent=len(body) - len(body.lstrip()),
                 bodies=[gb_type] if gb_type else [],
             )
@@ -206,6 +187,10 @@ class _Record:
             self.draft.foreign = 0
             self.draft.add_field(name, rest)
 
+    def _marked_line(self) -> str:
+        """The line before, if it has a marker that colours hid: nothing looked like one of torch's lines then."""
+        return self.last.strip() if MARKER.search(self.last) else ""
+
     def _read_links(self, links: list[str], body: str, number: int) -> Iterator[Draft]:
         if self.draft and not self.ended:
             self.draft.message = replace(self.draft.message, link=links.pop(0).upper())
@@ -213,7 +198,8 @@ class _Record:
             self.draft.certain = self.ended = True
         text = body.strip()  # once: a line may hold megabytes, and thousands of links
         for link in links:
-            yield Draft(line=number, message=ParsedMessage(link=link.upper(), text=text), certain=True)
+            message = ParsedMessage(link=link.upper(), text=text)
+            yield Draft(line=number, message=message, certain=True, record=self.key)
 
     def _read_text(self, body: str, text: str, number: int) -> Iterator[Draft]:
         if self.ended or text.startswith(ENDINGS):
@@ -227,9 +213,10 @@ class _Record:
         elif marker := MARKER.search(body):
             yield from self.close()
             reason = body[marker.end() :].strip()
-            certain = body[marker.start() :].startswith("Graph Break Reason") or marker[1] in BREAK_EXCEPTIONS
+            by_torch = body[marker.start() :].startswith("Graph Break Reason") or marker[1] in BREAK_EXCEPTIONS
+            certain = by_torch or self.location != ""  # before torch 2.7: "Graph break in user code at …", "Reason: …"
             message = ParsedMessage(gb_type=strip_markers(reason), location=self.location, text=reason)
-            self.reason = Draft(line=number, message=message, certain=certain)
+            self.reason = Draft(line=number, message=message, certain=certain, record=self.key, opening=body.strip())
         elif self.draft or self.reason:
             yield from self._read_foreign(body)
         self.last = body
@@ -259,50 +246,73 @@ class _Record:
         drafts = [*self.chain, *([self.draft] if self.draft else [])]
         if drafts:
             *causes, final = drafts
+            final.opening = drafts[0].opening
             yield final.finish(cause.message for cause in causes)
         elif self.reason:
             yield self.reason
         if drafts or self.reason:
             self.location = ""
         self.chain, self.draft, self.reason = [], None, None
-        self.ended = self.in_stack = False
+        self.ended, self.stack_indent = False, None
+
+
+class DraftReader:
+    """Reads a log line by line; a reader that knows where nothing is of interest may leave lines out, see `busy`."""
+
+    def __init__(self) -> None:
+        self.busy: set[str] = set()
+        """While empty, a line without one of torch's words matters only if a line with one follows it."""
+        self._records: OrderedDict[str, _Record] = OrderedDict()
+        self._skipped = self._header = self._key = ""
+
+    def read(self, line: str, number: int) -> Iterator[Draft]:
+        """Take the next line; give the messages that end with it."""
+        if not (self.busy or has_sign(line)):
+            if line and not line.isspace():
+                self._skipped = line
+            return
+        for piece in line.rstrip("\r\n").split("\r"):
+            yield from self._read_piece(piece, number)
+
+    def _read_piece(self, piece: str, number: int) -> Iterator[Draft]:
+        header = self._header
+        if header and piece.startswith(header) and "\x1b" not in piece:  # the next line of the same record
+            body = piece[len(header) :]
+        else:
+            self._key, body = read_line(piece)
+            header = piece[: len(piece) - len(body)] if HEADER.match(self._key) and piece.endswith(body) else ""
+            self._header = header
+        key = self._key
+        record = self._records.get(key)
+        if record is None:
+            if not has_sign(body):
+                self._skipped = piece
+                return
+            record = self._records[key] = _Record(key)
+            if len(self._records) > OPEN_RECORDS:
+                oldest, crowded_out = self._records.popitem(last=False)
+                self.busy.discard(oldest)
+                yield from crowded_out.close()
+        if self._skipped:
+            before, last = read_line(self._skipped)
+            record.last = last if before == key else record.last
+            self._skipped = ""
+        yield from record.read(body, number)
+        if not header:
+            (self.busy.add if record.busy else self.busy.discard)(key)
+
+    def finish(self) -> Iterator[Draft]:
+        """After the last line: the messages that nothing ended."""
+        for record in self._records.values():
+            yield from record.close()
 
 
 def find_drafts(lines: Iterable[str]) -> Iterator[Draft]:
     """Messages in the order in which they end; a line with none of torch's words costs a few substring searches."""
-    records: OrderedDict[str, _Record] = OrderedDict()
-    busy: set[str] = set()
-    skipped = header = key = ""
-    for number, line in _pass_over(lines, busy):
-        if not (busy or _has_sign(line)):
-            if line and not line.isspace():
-                skipped = line
-            continue
-        for piece in line.rstrip("\r\n").split("\r"):
-            if header and piece.startswith(header) and "\x1b" not in piece:  # the next line of the same record
-                body = piece[len(header) :]
-            else:
-                key, body = read_line(piece)
-                header = piece[: len(piece) - len(body)] if HEADER.match(key) and piece.endswith(body) else ""
-            record = records.get(key)
-            if record is None:
-                if not _has_sign(body):
-                    skipped = piece
-                    continue
-                record = records[key] = _Record()
-                if len(records) > OPEN_RECORDS:
-                    oldest, crowded_out = records.popitem(last=False)
-                    busy.discard(oldest)
-                    yield from crowded_out.close()
-            if skipped:
-                before, last = read_line(skipped)
-                record.last = last if before == key else record.last
-                skipped = ""
-            yield from record.read(body, number)
-            if not header:
-                (busy.add if record.busy else busy.discard)(key)
-    for record in records.values():
-        yield from record.close()
+    reader = DraftReader()
+    for number, line in _pass_over(lines, reader.busy):
+        yield from reader.read(line, number)
+    yield from reader.finish()
 
 
 def _pass_over(lines: Iterable[str], busy: Collection[str]) -> Iterator[tuple[int, str]]:
@@ -310,7 +320,7 @@ def _pass_over(lines: Iterable[str], busy: Collection[str]) -> Iterator[tuple[in
     number = 0
     source = iter(lines)
     while batch := list(islice(source, BATCH)):
-        if busy or _has_sign("\n".join(batch)):
+        if busy or has_sign("\n".join(batch)):
             yield from enumerate(batch, number + 1)
         else:
             for offset in range(len(batch) - 1, -1, -1):
@@ -318,36 +328,6 @@ def _pass_over(lines: Iterable[str], busy: Collection[str]) -> Iterator[tuple[in
                     yield number + offset + 1, batch[offset]
                     break
         number += len(batch)
-
-
-def _has_sign(text: str) -> bool:
-    """Whether torch may be speaking; what a lone `any` over a generator would cost matters here."""
-    for sign in SIGNS:  # noqa: SIM110
-        if sign in text:
-            return True
-    return False
-
-
-def read_line(line: str) -> tuple[str, str]:
-    """Take colours and a logger's prefix off a line: (the record it belongs to, the rest with its indent)."""
-    line = line.rstrip("\r\n")
-    if "\x1b" in line:
-        line = COLOUR.sub("", line)
-    rank = ""
-    if prefix := PREFIX.match(line):
-        line = line[prefix.end() :]
-        rank = prefix[0][prefix[0].find("[") :].rstrip() if "[" in prefix[0] else ""
-    header = HEADER.search(line, 0, LINE_START)
-    return (header[0].rstrip(), line[header.end() :]) if header else (rank, line)
-
-
-def strip_markers(body: str) -> str:
-    """`torch._dynamo.exc.Unsupported: X` and `Graph Break Reason: X` are X."""
-    _, text = read_line(body)
-    at = 0
-    while marker := MARKER.search(text[at : at + LINE_START]):
-        at += marker.end()
-    return text[at:].strip()
 
 
 def split_lines(text: str) -> list[str]:

@@ -226,12 +226,45 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SeenBreak:
+    """A type of break in somebody's own program, and how often."""
+
+    gb_id: str
+    """As its torch printed it; a local one where it printed none."""
+    wording: Revision
+    """The registry's: what torch filled in was the program's own."""
+    sites: int
+    """Lines of the program that break so."""
+    compiled: int
+    """Compilations of a frame that broke so."""
+    ran: int | None
+    """How often it broke the graph while the program ran; None where that could not be counted."""
+    kinds: Mapping[str, int] = field(default_factory=dict)
+    """What became of the frames -> at how many of the sites."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CapturedProgram:
+    """What was seen of somebody's own program: no path, no source, nothing that it computes with."""
+
+    name: str
+    environment: Environment
+    breaks: tuple[SeenBreak, ...]
+    about: str = ""
+    totals: Mapping[str, int] = field(default_factory=dict)
+    """graphs, ops, frames, compilations, recompiles: of the whole program, where known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Sighting:
     """A break seen in somebody's own program: where, and how often."""
 
     name: str
     environment: Environment
-    count: int
+    sites: int
+    compiled: int
+    ran: int | None = None
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +340,8 @@ class Registry:
     """Live call sites of the newest release whose type has no id."""
     environments: tuple[Environment, ...] = field(default=())
     measurements: Measurements = field(default_factory=Measurements)
+    programs: tuple[CapturedProgram, ...] = ()
+    """Other people's programs in which breaks were seen, by name."""
 
     def __iter__(self) -> Iterator[GraphBreak]:
         return iter(self.breaks)

@@ -7,7 +7,18 @@ from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
-from registry.model import CallSite, Category, DatedRevision, Evidence, GraphBreak, InRelease, Registry, Repro
+from registry.model import (
+    CallSite,
+    CapturedProgram,
+    Category,
+    DatedRevision,
+    Evidence,
+    GraphBreak,
+    InRelease,
+    Registry,
+    Repro,
+    Sighting,
+)
 from registry.snippets import Program, Programs
 from registry.standalone import standalone
 from registry.taxonomy import UNCATEGORISED
@@ -46,6 +57,7 @@ def _registry(registry: Registry) -> dict[str, Any]:
         "kinds": [_kind(registry, category) for category in (*registry.categories, UNCATEGORISED)],
         "environments": [asdict(environment) for environment in registry.environments],
         "without_id": [_without_id(registry, site) for site in registry.unregistered],
+        "programs": [_program(registry, program) for program in registry.programs],
         "graph_breaks": [_summary(gb, API) for gb in registry],
     }
 
@@ -80,6 +92,16 @@ def _kind(registry: Registry, category: Category) -> dict[str, Any]:
 
 def _without_id(registry: Registry, site: CallSite) -> dict[str, Any]:
     return {"title": site.gb_type, **_call_site(site, registry.releases[-1])}
+
+
+def _program(registry: Registry, program: CapturedProgram) -> dict[str, Any]:
+    return {
+        "name": program.name,
+        "about": program.about or None,
+        "environment": asdict(program.environment),
+        "totals": dict(program.totals),
+        "ids": [gb.gb_id for gb in registry if any(one.name == program.name for one in gb.sightings)],
+    }
 
 
 def _summary(gb: GraphBreak, folder: str) -> dict[str, Any]:
@@ -117,8 +139,19 @@ def _graph_break(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
         "evidence": [_evidence(gb, seen) for seen in gb.evidence],
         "unreached": asdict(gb.unreached) if gb.unreached else None,
         "findings": [{"kind": one.kind, "finding": one.finding, "evidence": one.evidence} for one in gb.findings],
-        "sightings": [asdict(sighting) for sighting in gb.sightings],
+        "sightings": [_sighting(one) for one in gb.sightings],
         "note": {"text": gb.note.text, "written_for": gb.note.written_for} if gb.note else None,
+    }
+
+
+def _sighting(one: Sighting) -> dict[str, Any]:
+    return {
+        "name": one.name,
+        "about": one.about or None,
+        "environment": asdict(one.environment),
+        "count": one.compiled,
+        "sites": one.sites,
+        "ran": one.ran,
     }
 
 

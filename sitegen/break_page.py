@@ -19,6 +19,7 @@ from sitegen.difference import difference, similar
 from sitegen.facets import STATUSES, facets_of
 from sitegen.links import page_permalink, source_label, source_url
 from sitegen.machine_links import links_from
+from sitegen.programs import seen_in
 from sitegen.related import Relations
 from sitegen.release_table import LEGEND, release_rows
 from sitegen.report_issue import report_url
@@ -67,6 +68,7 @@ class BreakPages:
             **_places(gb),
             newest=self._newest,
             related=self._relations.of(gb),
+            seen_in=seen_in(gb),
             report_url=report_url(gb, self._issue),
             rows=release_rows(gb),
             legend=LEGEND,

@@ -24,11 +24,14 @@ class Lists:
         self._facets = tuple(facets_of(gb) for gb in breaks)
 
     def count(self, **wanted: str) -> Count:
-        """Count the ids that have all these facets; a comma in a value means `or`."""
+        """Count the ids that have all these facets; a comma in a value means `or`, `any` that there is a value."""
         choices = {facet: frozenset(value.split(",")) for facet, value in wanted.items()}
         number = sum(_has_all(facets, choices) for facets in self._facets)
         return Count(number, list_link(**wanted) if wanted else "index.html")
 
 
 def _has_all(facets: Facets, choices: dict[str, frozenset[str]]) -> bool:
-    return all(values & set(facets.get(facet, ())) for facet, values in choices.items())
+    return all(
+        facet in facets if values == {"any"} else values & set(facets.get(facet, ()))
+        for facet, values in choices.items()
+    )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from registry.evidence import local_id
+from registry.captured import local_id
 from registry.findings import KINDS
 from registry.model import Category, Finding, GraphBreak, Registry
 from registry.releases import version_key
@@ -16,6 +16,7 @@ from sitegen.charts import Series, bars_chart, columns_chart, lines_chart
 from sitegen.counts import Count, Lists
 from sitegen.facets import STATUSES
 from sitegen.links import source_label, source_url
+from sitegen.programs import most_seen, program_rows
 from sitegen.release_changes import wording_in
 
 GAPS = ("context", "explanation", "hints")
@@ -49,6 +50,8 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
         "findings": _findings(registry, lists),
         "unregistered": _unregistered(registry, newest),
         "costs": break_costs(registry),
+        "most_seen": most_seen(registry),
+        "programs": program_rows(registry, lists),
     }
 
 
@@ -87,6 +90,7 @@ def _tiles(lists: Lists, newest: str) -> list[tuple[str, Count]]:
         ("dropped: gone from the registry", lists.count(lifecycle="dropped")),
         ("captured here, no id upstream", lists.count(lifecycle="local")),
         ("with a hand-written note", lists.count(note="yes")),
+        ("seen in real programs", lists.count(seen="any")),
     ]
     return [("ids", lists.count()), *live, *(tile for tile in more if tile[1].number)]
 

@@ -10,6 +10,7 @@ import jinja2
 
 from registry.model import Category, Registry
 from registry.taxonomy import UNCATEGORISED
+from sitegen.counts import Lists
 from sitegen.facets import STATUSES, facet_values, list_link
 from sitegen.search_data import render_search_data
 
@@ -35,6 +36,7 @@ def home_context(registry: Registry) -> dict[str, Any]:
         "releases": registry.releases[::-1],
         "fixes": values["fix"],
         "devices": values["device"],
+        "seen": Lists(registry).count(seen="any"),
         "newest": _newest(registry),
         "common": _common_kinds(registry, categories),
     }

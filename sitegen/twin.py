@@ -15,6 +15,7 @@ from sitegen.changes import changes_in
 from sitegen.facets import STATUSES
 from sitegen.links import source_label, source_url
 from sitegen.machine_links import printed_link, text_file
+from sitegen.programs import how_often
 
 
 def render_twins(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
@@ -51,6 +52,7 @@ def _context(gb: GraphBreak, category: Category, program: Program | None) -> dic
         "note": "\n".join(gb.note.text.splitlines()).strip("\n") if gb.note else "",
         "wordings": [(dated.releases, _wording(dated)) for dated in gb.revisions],
         "fence": fence,
+        "how_often": how_often,
         "one_line": one_line,
     }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from registry.captured import local_id
 from registry.merge import Knowledge
-from registry.model import CallSite, Category, Origin, Release, Revision
+from registry.model import CallSite, CapturedProgram, Category, Environment, Origin, Release, Revision, SeenBreak
 
 ORIGIN = Origin(source="release:2.15.0", retrieved="2026-01-02", sha256="0" * 64)
 CATEGORY = Category(
@@ -69,6 +70,23 @@ def release(torch: str, wordings: Mapping[str, Sequence[Revision]], sites: Seque
         wordings={gb_id: tuple(found) for gb_id, found in wordings.items()},
         call_sites=tuple(emitted),
     )
+
+
+def captured(
+    name: str,
+    environment: Environment,
+    *types: str,
+    about: str = "",
+    gb_id: str = "",
+    sites: int = 1,
+    compiled: int = 1,
+) -> CapturedProgram:
+    """A program that hits each of these types alike."""
+    seen = [
+        SeenBreak(gb_id=gb_id or local_id(gb_type), wording=revision(gb_type), sites=sites, compiled=compiled, ran=None)
+        for gb_type in types
+    ]
+    return CapturedProgram(name=name, about=about, environment=environment, breaks=tuple(seen))
 
 
 def knowledge(wordings: Mapping[str, Sequence[Revision]], **more: object) -> Knowledge:

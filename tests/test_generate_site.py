@@ -191,6 +191,7 @@ def test_after_any_change_the_stamp_saves_no_work_and_hides_nothing(checkout: Pa
     assert "nothing rendered" in generate_here(checkout, "--source", "snapshot").stdout
 
 
+@pytest.mark.slow
 def test_a_new_version_of_the_code_renders_everything_again(checkout: Path, tmp_path: Path) -> None:
     """Also when it is not in the checkout, as after `pip install`."""
     installed = tmp_path / "installed"
@@ -353,6 +354,7 @@ def test_a_diff_with_nothing_to_show_is_the_summary_alone(checkout: Path) -> Non
 # --html, --overwrite
 
 
+@pytest.mark.slow
 def test_html_is_built_after_the_pages_are_written(tmp_path: Path) -> None:
     checkout = make_bare_checkout(tmp_path / "checkout", WORDINGS)
     done = run_generate(checkout, "--source", "snapshot", "--html", str(tmp_path / "_site"))

@@ -36,6 +36,7 @@ def test_gpu_without_a_tool(): pytest.skip("jekyll is not installed")
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("ci", "summary"), [("true", "2 failed, 1 skipped, 2 errors in"), ("", "5 skipped in")], ids=["in CI", "elsewhere"]
 )

@@ -1,6 +1,21 @@
 """Name every graph break in this process: `with capture_breaks() as breaks:`. Needs torch and the standard library."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
 from repro_runner.capture.breaks import CapturedBreak, UserFrame
-from repro_runner.capture.recorder import capture_breaks
+
+if TYPE_CHECKING:
+    from repro_runner.capture.recorder import capture_breaks
 
 __all__ = ["CapturedBreak", "UserFrame", "capture_breaks"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when asked for: it imports torch, and what was captured is read where there is none.
+    if name != "capture_breaks":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from repro_runner.capture.recorder import capture_breaks
+
+    return capture_breaks

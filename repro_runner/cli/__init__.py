@@ -12,13 +12,17 @@ from registry.errors import InvalidInput, WriteFailed
 from repro_runner.runner.environment import NoGpu, NoTorch
 
 VERBS = {
+    "add": "put the breaks of a saved run into the registry, as seen in a program of yours",
     "analyze": "what a run left: guards, constraints, graphs, or a summary",
     "artifacts": "list the runs on disk, or delete them",
     "bench": "models under several backends, and what a break costs",
     "check": "what a device would refuse of a model, and which ops it lacks",
+    "compare": "what a change to a program, or another torch, did to its breaks",
     "demo": "a guided tour on a tiny model",
     "diff": "where a backend's numbers differ from eager's, and the first op that does",
+    "explain": "run a script, and tell where its graphs break, how often, and what to do",
     "guards": "a model's guards, breaks and recompiles in plain words",
+    "log": "the breaks in logs, traces and tracebacks, with their fixes; needs no torch",
     "merge": "join evidence files of shards into one",
     "minify": "the smallest program that fails as a model does",
     "new": "start a repro for an id",
@@ -50,10 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
     for verb, summary in VERBS.items():
         verbs.add_parser(verb, help=summary, add_help=False)
-    arguments, rest = parser.parse_known_args(argv)
-    module = importlib.import_module(f"repro_runner.cli.{arguments.verb}")
+    words = list(sys.argv[1:] if argv is None else argv)
+    # What follows the verb is the verb's: of `explain SCRIPT --help`, even the script's.
+    verb = str(parser.parse_args(words[:1]).verb)
+    module = importlib.import_module(f"repro_runner.cli.{verb}")
     try:
-        code = int(module.main(rest))
+        code = int(module.main(words[1:]))
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # `| head` has seen enough; Python would complain about the rest once more at its end

@@ -7,7 +7,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from sitegen.preview import render_preview
 from tests.browser.conftest import BASE, Visitor
@@ -28,6 +28,16 @@ PAGES = (
 
 def asked(page: Page) -> dict[str, list[str]]:
     return parse_qs(urlsplit(page.url).query)
+
+
+def test_a_choice_that_is_made_before_the_data_is_there_counts(visitor: Visitor) -> None:
+    waiting: list[Route] = []
+    visitor.page.route("**/releases.json", lambda route: waiting.append(route))
+    page = visitor.open("releases.html")
+    page.get_by_label("From torch").select_option("2.11.0")
+    expect(page.locator("#compared h2")).to_have_count(0)
+    waiting[0].continue_()
+    expect(page.locator("#compared h2")).to_contain_text("From torch 2.11.0")
 
 
 def test_two_releases_are_chosen_and_the_address_remembers_them(visitor: Visitor) -> None:

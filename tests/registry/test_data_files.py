@@ -1,4 +1,4 @@
-"""Taxonomy, repros, evidence and captured breaks: what is read, and what is refused."""
+"""Taxonomy, repros and evidence: what is read, and what is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
 from registry.errors import InvalidInput
-from registry.evidence import read_captured, read_evidence
+from registry.evidence import read_evidence
 from registry.findings import read_findings
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Finding, Unreached
@@ -147,13 +147,6 @@ def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
         content = {"kind": "evidence", "schema": 1, "environment": {**ENVIRONMENT, "torch": torch}, "records": record}
         (tmp_path / f"torch-{torch}-cpu.json").write_text(json.dumps(content), "utf-8")
     assert [one.environment.torch for one in read_evidence(tmp_path)["GB0001"]] == ["2.8.0", "2.11.0"]
-
-
-def test_captured_breaks_are_read_with_their_count(tmp_path: Path) -> None:
-    content = {"kind": "captured", "schema": 1, "environment": ENVIRONMENT, "breaks": [{"gb_type": "t", "count": 3}]}
-    (tmp_path / "model.json").write_text(json.dumps(content), "utf-8")
-    ((wording, sighting),) = read_captured(tmp_path)
-    assert (wording.gb_type, sighting.name, sighting.count) == ("t", "model", 3)
 
 
 @pytest.mark.parametrize(

@@ -235,7 +235,33 @@ def test_unknown_messages_in_a_log_are_kept_and_other_peoples_explanations_are_n
 # --- layout ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("prefix", ["", HEADER, "[rank1]:" + HEADER, "[rank1]: ", "\t", "        ", "E   ", "> "])
+PREFIXES = {
+    "none": "",
+    "torch": HEADER,
+    "torch, with a rank": "[rank1]:" + HEADER,
+    "tab": "\t",
+    "indent": "        ",
+    "pytest": "E   ",
+    "mail": "> ",
+    "torchrun": "[rank1]: ",
+    "torchrun, by local rank": "[default1]:",
+    "mpirun": "[1,0]<stderr>:",
+    "srun -l": "12: ",
+    "Ray": "\x1b[36m(train pid=1234, ip=192.0.2.1)\x1b[0m ",
+    "docker compose": "trainer-1  | ",
+    "kubectl": "[pod/trainer-0/main] ",
+    "Kubernetes": "2026-01-02T03:04:05.123456789Z stderr F ",
+    "GitHub": "2026-01-02T03:04:05.1234567Z ",
+    "gh": "test (3.11)\tRun tests\t2026-01-02T03:04:05.1234567Z ",
+    "GitLab": "2026-01-02T03:04:05.123456Z 01O ",
+    "Buildkite": "\x1b_bk;t=1700000000000\x07",
+    "journalctl": "Nov 15 16:02:45 host python[1234]: ",
+    "journalctl, ISO": "2026-11-15T16:02:45+0000 host python3[1234]: ",
+    "clock": "[2026-01-02 03:04:05,123] ",
+}
+
+
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 @pytest.mark.parametrize("colour", ["", "\x1b[31m"])
 def test_a_message_is_the_same_behind_any_prefix(prefix: str, ending: str, colour: str) -> None:
@@ -248,6 +274,40 @@ def test_a_message_is_the_same_behind_any_prefix(prefix: str, ending: str, colou
     ):
         assert (parsed.gb_type, parsed.explanation, parsed.hints) == (plain.gb_type, plain.explanation, plain.hints)
         assert (parsed.context, parsed.link) == (plain.context, plain.link)
+
+
+@pytest.mark.parametrize("prefix", PREFIXES.values(), ids=PREFIXES)
+def test_exceptions_behind_any_prefix_keep_their_own_places(prefix: str) -> None:
+    raised = 'torch._dynamo.exc.Unsupported: {}\nfrom user code:\n   File "/a/b.py", line {}, in f\n    code\n\nSet\n'
+    text = "".join(raised.format(f"{ITEM}{LINK}", line) for line in (7, 8)) + raised.format("'of torch 2.6'", 9)
+    found = matcher().find_messages([prefix + line for line in text.split("\n")])
+    assert [(one.gb_id, one.message.location) for one in found] == [
+        ("GB0124", "/a/b.py:7"),
+        ("GB0124", "/a/b.py:8"),
+        (None, "/a/b.py:9"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "prefix", ["{}: ", "[rank{}]: ", "(train pid={}) ", "node-{} | ", "Nov 15 16:02:4{} host a[{}]: "]
+)
+def test_exceptions_of_processes_that_interleave_line_by_line_are_kept_apart(prefix: str) -> None:
+    texts = [f"torch._dynamo.exc.Unsupported: {ITEM}".replace("item ()", f"item ({rank})") for rank in (0, 1)]
+    pairs = zip(*(text.split("\n") for text in texts), strict=True)
+    mixed = [prefix.format(rank, rank) + line for pair in pairs for rank, line in enumerate(pair)]
+    found = [(one.gb_id, one.message.context) for one in matcher().find_messages(mixed)]
+    assert found == [("GB0124", f"call_method TensorVariable() item ({rank}) {{}}") for rank in (0, 1)]
+
+
+def test_a_reason_of_torch_2_6_is_kept_and_a_reason_of_anything_else_is_not() -> None:
+    log = [
+        "Reason: bad luck",
+        "Graph break in user code at /a/b.py:7",
+        "Reason: Unsupported: builtin: print",
+        "Reason: x",
+    ]
+    (found,) = matcher().find_messages(HEADER + line for line in log)
+    assert (found.gb_ids, found.message.gb_type, found.message.location) == ((), "builtin: print", "/a/b.py:7")
 
 
 def test_a_message_that_lost_its_indentation_is_still_read() -> None:

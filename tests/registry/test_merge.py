@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from registry.evidence import local_id
+from registry.captured import local_id
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Note, Repro, Sighting
-from tests.samples import CATEGORY, OTHER_TYPE, knowledge, release, revision, site
+from tests.samples import CATEGORY, OTHER_TYPE, captured, knowledge, release, revision, site
 
 ENVIRONMENT = Environment(torch="2.13.0", python="3.11", device="cpu")
 
@@ -15,7 +15,7 @@ def test_ids_of_every_source_are_merged_and_sorted_with_local_ones_last() -> Non
         {"GB0300": [revision("c")], "GB0001": [revision("a")]},
         superseded={"GB0200": (revision("only on main"),)},
         releases=[release("2.8.0", {"GB0100": [revision("b")]})],
-        captured=[(revision("no id"), Sighting(name="model", environment=ENVIRONMENT, count=3))],
+        captured=[captured("model", ENVIRONMENT, "no id")],
     )
     registry = merge_registry(known)
     assert [gb.gb_id for gb in registry] == ["GB0001", "GB0100", "GB0200", "GB0300", local_id("no id")]
@@ -39,10 +39,18 @@ def test_an_id_that_no_category_lists_is_uncategorised() -> None:
 
 
 def test_a_captured_break_with_a_known_wording_old_ones_included_is_seen_under_its_id() -> None:
-    seen = Sighting(name="model", environment=ENVIRONMENT, count=3)
-    known = knowledge({"GB0001": [revision("new"), revision("old")]}, captured=[(revision("old"), seen)])
+    known = knowledge(
+        {"GB0001": [revision("new"), revision("old")]}, captured=[captured("model", ENVIRONMENT, "old", compiled=3)]
+    )
     (gb,) = merge_registry(known)
-    assert gb.sightings == (seen,)
+    assert gb.sightings == (Sighting(name="model", environment=ENVIRONMENT, sites=1, compiled=3),)
+
+
+@pytest.mark.parametrize(("printed", "placed"), [("GB0002", "GB0002"), ("GB0001", "GB0001"), ("GB0003", "GB0001")])
+def test_of_two_ids_with_one_type_the_printed_one_was_seen(printed: str, placed: str) -> None:
+    ids = {"GB0001": [revision("same")], "GB0002": [revision("same")], "GB0003": [revision("other")]}
+    registry = merge_registry(knowledge(ids, captured=[captured("model", ENVIRONMENT, "same", gb_id=printed)]))
+    assert [gb.gb_id for gb in registry if gb.sightings] == [placed]
 
 
 def test_local_ids_are_stable_and_made_from_the_type_alone() -> None:

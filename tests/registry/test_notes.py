@@ -125,6 +125,7 @@ def test_the_digest_notices_any_change_outside_the_note(old: str, new: str) -> N
     assert digest(sealed.replace(old, new)) != digest(sealed)
 
 
+@pytest.mark.slow
 def test_a_long_note_of_fences_that_stay_open_is_read_once() -> None:
     note = "```a\n~~~b\n" * 50_000
     assert split_page(splice(PAGE, note)).note == note

@@ -125,6 +125,7 @@ REGISTRIES = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)  # it writes files, and disks have moods
 @given(pulls=st.lists(st.tuples(REGISTRIES, st.integers(0, 3)), min_size=1, max_size=6))
 def test_killed_after_any_number_of_files_nothing_is_lost(

@@ -165,6 +165,7 @@ def test_every_problem_is_listed_at_once() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_more_than_200_000_ids_is_one_problem_not_200_000() -> None:
     raw = "{" + ",".join(f'"GB{number}":[]' for number in range(100_000, 300_001)) + "}"
     assert problems_of(raw) == ["r.json: $: 200,001 ids; more than 200,000 cannot be right"]
@@ -195,6 +196,7 @@ WORDINGS = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(WORDINGS)
 def test_what_is_dumped_is_what_is_parsed(wordings: dict[str, tuple[Revision, ...]]) -> None:
@@ -213,6 +215,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(JSON.map(json.dumps).map(str.encode) | st.binary())
 def test_whatever_comes_is_a_registry_or_InvalidInput(raw: bytes) -> None:  # noqa: N802

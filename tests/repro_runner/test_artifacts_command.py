@@ -139,6 +139,7 @@ def on_a_terminal(typed: str | signal.Signals, *arguments: str) -> tuple[str, in
     return shown.decode(), process.returncode
 
 
+@pytest.mark.slow
 def test_ctrl_c_at_the_question_deletes_nothing() -> None:
     run = a_run()
     shown, code = on_a_terminal(signal.SIGINT, "artifacts", "clean")

@@ -174,13 +174,15 @@ def test_a_layer_is_made_again_as_it_is_set() -> None:
         torch.nn.MultiheadAttention(8, 2, batch_first=True),
         torch.nn.GELU(approximate="tanh"),
         torch.nn.BatchNorm1d(4).bfloat16(),
+        torch.nn.Linear(6, 4, device="meta"),
     ]
     for layer in layers:
         again = eval(layer_text(layer), {"torch": torch})
         assert repr(again) == repr(layer)
         assert again.training == layer.training
         for name, value in layer.state_dict().items():
-            assert (again.state_dict()[name].shape, again.state_dict()[name].dtype) == (value.shape, value.dtype)
+            made = again.state_dict()[name]
+            assert (made.shape, made.dtype, made.device) == (value.shape, value.dtype, value.device)
 
 
 def test_what_nothing_uses_goes() -> None:
@@ -192,15 +194,18 @@ unused = math.pi
 class Kept:
     def __init__(self):
         self.read = used
+        self.counted = 0
         self.only_set = types
 kept = Kept()
 def broken(x, y):
+    kept.counted += 1
     return x + kept.read
 """
     inputs = {name: ast.parse("torch.randn(2)", mode="eval").body for name in "xy"}
     code = tidied(Program(tree=ast.parse(source), inputs=inputs)).code()
     assert not re.search(r"unused|math|types|only_set|\by\b", code)
     assert "self.read = used" in code
+    assert "self.counted = 0" in code
     assert "return (torch.randn(2),)" in code
 
 

@@ -349,6 +349,7 @@ def test_files_that_are_too_large_stay_in_the_run_s_folder(run: RunFolder) -> No
     assert len(soup.select(".drawing img")) == 2
 
 
+@pytest.mark.slow
 def test_many_files_do_not_make_a_page_that_no_browser_opens(run: RunFolder) -> None:
     for number in range(1, 40):
         run.write_json(

@@ -31,10 +31,13 @@ def wrong_numbers(registry: Registry, page: str) -> list[tuple[int, str, int]]:
 
 
 def listed(facets: Mapping[str, Facets], link: str) -> set[str]:
-    """The ids behind a link: every facet it names has one of the values it names."""
+    """The ids behind a link: every facet it names has one of the values it names, or any value."""
     address = urlsplit(link)
     assert address.path == "index.html"
     found = set(facets)
     for facet, [value] in parse_qs(address.query).items():
-        found = {gb_id for gb_id in found if any(one in facets[gb_id].get(facet, ()) for one in value.split(","))}
+        if value == "any":
+            found = {gb_id for gb_id in found if facets[gb_id].get(facet)}
+        else:
+            found = {gb_id for gb_id in found if set(value.split(",")) & set(facets[gb_id].get(facet, ()))}
     return found

@@ -14,14 +14,13 @@ from registry.model import (
     Release,
     Repro,
     Revision,
-    Sighting,
     Unreached,
 )
 from registry.snippets import programs_of
 from sitegen.machines import render_machines
 from sitegen.templating import template_environment
 from tests.conftest import ROOT
-from tests.samples import HOSTILE, knowledge, release, revision, site
+from tests.samples import HOSTILE, captured, knowledge, release, revision, site
 
 CPU = Environment(torch="2.9.0", python="3.11", device="cpu", date="2026-01-01")
 GPU = Environment(torch="2.9.0", python="3.12", device="cuda")
@@ -91,8 +90,7 @@ def small_registry() -> Registry:
         unreached={"GB0002": Unreached(category="dead code", evidence="`f` returns before that.")},
         findings=[Finding(gb_id="GB0002", kind="other", finding="A `hint` is wrong.", evidence="It was run.")],
         captured=[
-            (revision("new type"), Sighting(name="a model", environment=CPU, count=3)),
-            (revision("nobody knows this"), Sighting(name="a model", environment=CPU, count=1)),
+            captured("a-model", CPU, "new type", "nobody knows this", compiled=3),
         ],
     )
     return merge_registry(known, {"GB0001": Note(text="my *note*\r\n", written_for="old type")})

@@ -257,7 +257,16 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
     }
     assert [release["changes"] for release in one["history"]] == [["new"], ["reworded"]]
     assert one["note"] == {"text": "my *note*\r\n", "written_for": "old type"}
-    assert one["sightings"][0]["count"] == 3
+    assert one["sightings"] == [
+        {
+            "name": "a-model",
+            "about": None,
+            "environment": one["evidence"][0]["environment"],
+            "count": 3,
+            "sites": 1,
+            "ran": None,
+        }
+    ]
     assert one["printed_link"] == "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0001.html"
 
 
@@ -301,7 +310,7 @@ def test_a_twin_holds_what_the_page_holds(small: dict[str, str]) -> None:
         "With torch 2.9.0 on cpu:\n\n```text\nthe message\n```\n",
         "Type: new type\nContext: c\nExplanation: e\nHint: Set a to b.\nHint: Or not.\n```\n",
         "- torch 2.9.0: registered, emitted; reworded\n  - variables/tensor.py:7 https://github.com/",
-        "- a model: 3 times",
+        "- a-model: at 1 line, torch 2.9.0\n",
         "Written when GB0001 read: old type\n\nmy *note*\n",
         "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0001.html",
     ):

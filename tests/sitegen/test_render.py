@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence, Finding, Note, Registry, Sighting, Unreached
+from registry.model import Environment, Evidence, Finding, Note, Registry, Unreached
 from registry.notes import digest, front_matter_value, split_page
 from registry.repros import parse_repro
 from sitegen.render import render_site
 from tests.conftest import ROOT
-from tests.samples import knowledge, release, revision, site
+from tests.samples import captured, knowledge, release, revision, site
 
 ENVIRONMENT = Environment(torch="2.9.0", python="3.11", device="cpu")
 SOURCE = '''"""A `lead`."""
@@ -79,7 +79,7 @@ def a_registry() -> Registry:
         },
         unreached={"GB0002": Unreached(category="dead code", evidence="`f` returns *before* that.")},
         findings=[Finding(gb_id="GB0002", kind="other", finding="A `hint` is wrong.", evidence="It was run.")],
-        captured=[(revision("new `type`"), Sighting(name="a model", environment=ENVIRONMENT, count=3))],
+        captured=[captured("a-model", ENVIRONMENT, "new `type`", about="a <model>", sites=2, compiled=3)],
     )
     return merge_registry(known, {"GB0001": Note(text="my *note*\r\n", written_for="old type")})
 

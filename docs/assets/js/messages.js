@@ -1,9 +1,9 @@
 // Messages in text: cut them out of a log, and take one apart as torch puts it together. The twin of
-// registry/messages.py, step for step; a test holds the two to the same answers. Pure: no DOM, Node runs it too.
+// registry/messages.py and layout.py, step for step; a test holds them to the same answers. Pure: no DOM, Node runs it.
 
 /** Torch's layout, from wordings.json: the expressions and words themselves are written once, in Python. */
 export function compileLayout(layout) {
-  const flags = { link: "gi", colour: "g" };
+  const flags = { link: "gi", colour: "g", clock: "g" };
   const compiled = Object.entries(layout.expressions).map(([name, source]) => [name, new RegExp(source, flags[name])]);
   return { ...layout, ...Object.fromEntries(compiled) };
 }
@@ -88,14 +88,14 @@ function firstCharacters(text, count, hasPairs = PAIR.test(text.slice(0, count))
 export function readLine(line, layout) {
   line = withoutLineEnd(line);
   if (line.includes("\x1b")) line = line.replace(layout.colour, "");
-  let rank = "";
+  let origin = "";
   const prefix = layout.prefix.exec(line)?.[0];
   if (prefix) {
     line = line.slice(prefix.length);
-    if (prefix.includes("[")) rank = prefix.slice(prefix.indexOf("[")).trimEnd();
+    origin = strip(prefix.replace(layout.clock, ""));
   }
   const header = layout.header.exec(firstCharacters(line, layout.line_start));
-  return header ? [header[0].trimEnd(), line.slice(header.index + header[0].length)] : [rank, line];
+  return header ? [header[0].trimEnd(), line.slice(header.index + header[0].length)] : [origin, line];
 }
 
 /** `torch._dynamo.exc.Unsupported: X` and `Graph Break Reason: X` are X. */
@@ -178,12 +178,12 @@ class LogRecord {
     this.reason = null; // a line that names a reason, until its explanation comes or does not
     this.draft = null;
     this.ended = false;
-    this.inStack = false;
+    this.stackIndent = null; // within the user's stack, how far the line above it is indented
     this.chain = [];
   }
 
   get busy() {
-    return Boolean(this.draft || this.reason || this.chain.length || this.inStack);
+    return Boolean(this.draft || this.reason || this.chain.length);
   }
 
   read(body, number) {
@@ -192,22 +192,25 @@ class LogRecord {
       if (this.draft && !this.ended) this.draft.addLine("", this.layout);
       return;
     }
-    if (this.inStack) {
-      if (isSpace(body.charCodeAt(0))) {
-        const frame = this.draft && this.layout.frame.exec(body);
-        if (frame) this.draft.message.location = `${frame[1]}:${frame[2]}`;
+    const indent = indentOf(body);
+    let waiting = this.draft ?? this.reason;
+    if (waiting && this.stackIndent !== null) {
+      if (indent > this.stackIndent) {
+        const frame = this.layout.frame.exec(body);
+        if (frame) waiting.message.location = `${frame[1]}:${frame[2]}`;
         return;
       }
       this.close();
+      waiting = null;
     }
     const label = this.layout.label.exec(body);
     if (label && !(this.ended && label[1] !== "Explanation")) {
       this.#readLabel(label, body, number);
     } else if (text === this.layout.chain) {
       this.#keepAsCause();
-    } else if (this.draft && startsWithAny(text, this.layout.from_user_code)) {
-      this.inStack = !this.draft.message.location;
-      if (!this.inStack) this.close();
+    } else if (waiting && startsWithAny(text, this.layout.from_user_code)) {
+      if (waiting.message.location) this.close();
+      else this.stackIndent = indent;
     } else {
       const links = text.includes("/gb/") ? findLinks(text, this.layout) : [];
       if (links.length) this.#readLinks(links, body, text, number);
@@ -287,10 +290,11 @@ class LogRecord {
 
   #waitForExplanation(marker, body, number) {
     const text = strip(body.slice(marker.index + marker[0].length));
+    const byTorch = marker[0].startsWith("Graph Break Reason") || this.layout.break_exceptions.includes(marker[1]);
     this.reason = new Draft({
       line: number,
       message: makeMessage({ gbType: stripMarkers(text, this.layout), location: this.location, text }),
-      certain: marker[0].startsWith("Graph Break Reason") || this.layout.break_exceptions.includes(marker[1]),
+      certain: byTorch || this.location !== "", // before torch 2.7: "Graph break in user code at …", "Reason: …"
     });
   }
 
@@ -326,7 +330,8 @@ class LogRecord {
     if (final || this.reason) this.location = "";
     this.chain = [];
     this.draft = this.reason = null;
-    this.ended = this.inStack = false;
+    this.ended = false;
+    this.stackIndent = null;
   }
 }
 

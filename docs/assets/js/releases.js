@@ -12,6 +12,8 @@ start();
 
 async function start() {
   let data;
+  let touched = false; // somebody may choose before the data is there
+  form.addEventListener("change", () => { touched = true; });
   try {
     const answer = await fetch(new URL("../data/releases.json", import.meta.url));
     if (!answer.ok) throw new Error(String(answer.status));
@@ -33,7 +35,8 @@ async function start() {
   form.addEventListener("submit", (event) => event.preventDefault());
   swap.addEventListener("click", () => choose({ from: to.value, to: from.value }));
   addEventListener("popstate", follow);
-  follow();
+  if (touched) choose({ from: from.value, to: to.value });
+  else follow();
 }
 
 function show(data, pair) {

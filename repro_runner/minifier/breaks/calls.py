@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import ChainMap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
@@ -15,6 +15,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from repro_runner.capture import CapturedBreak
+from repro_runner.capture.breaks import UserFrame
 from repro_runner.minifier.recipes import copy_of
 from repro_runner.subject import Subject
 
@@ -34,33 +35,66 @@ class FunctionCall:
     """What its other names mean: of its closure, else of its module."""
 
 
-def record_calls(subject: Subject, found: CapturedBreak) -> list[FunctionCall]:
-    """The first call of each function on the break's stack, innermost first, from a run without any compiler."""
-    wanted = [
-        (frame.file, name, frame.line)
-        for frame in reversed(found.stack)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionSite:
+    """A function of the user's, named by a line in it."""
+
+    file: str
+    function: str
+    line: int
+
+    def is_in(self, code: CodeType) -> bool:
+        return (
+            code.co_name == self.function
+            and code.co_filename == self.file
+            and any(self.line == at for _, _, at in code.co_lines())
+        )
+
+
+def functions_on(stack: Iterable[UserFrame]) -> list[FunctionSite]:
+    """The functions on a break's stack, innermost first; what torch has there, and what has no name, is left out."""
+    return [
+        FunctionSite(file=frame.file, function=name, line=frame.line)
+        for frame in reversed(tuple(stack))
         if not (name := _RESUMED.sub(r"\1", frame.function)).startswith("<") and not frame.file.startswith(_TORCH)
     ]
-    recorded: dict[tuple[str, str, int], FunctionCall] = {}
 
-    def note(frame: FrameType, event: str, _argument: object) -> None:
-        if event != "call":
+
+class CallRecorder:
+    """A profile function that keeps the first call of each of these functions."""
+
+    def __init__(self, wanted: Iterable[FunctionSite]) -> None:
+        self.recorded: dict[FunctionSite, FunctionCall] = {}
+        self._missing: dict[str, list[FunctionSite]] = {}
+        for site in dict.fromkeys(wanted):
+            self._missing.setdefault(site.function, []).append(site)
+
+    @property
+    def complete(self) -> bool:
+        return not self._missing
+
+    def __call__(self, frame: FrameType, event: str, _argument: object) -> None:
+        name = frame.f_code.co_name
+        if event != "call" or name not in self._missing:
             return
-        for site in wanted:
-            if site not in recorded and _is_at(frame.f_code, *site):
-                recorded[site] = _call(frame)
+        for site in [each for each in self._missing[name] if each.is_in(frame.f_code)]:
+            self.recorded[site] = _call(frame)
+            self._missing[name].remove(site)
+        if not self._missing[name]:
+            del self._missing[name]
 
+
+def record_calls(subject: Subject, found: CapturedBreak) -> list[FunctionCall]:
+    """The first call of each function on the break's stack, innermost first, from a run without any compiler."""
+    wanted = functions_on(found.stack)
+    recorder = CallRecorder(wanted)
     before = sys.getprofile()
-    sys.setprofile(note)
+    sys.setprofile(recorder)
     try:
         subject.run()
     finally:
         sys.setprofile(before)
-    return [recorded[site] for site in wanted if site in recorded]
-
-
-def _is_at(code: CodeType, file: str, name: str, line: int) -> bool:
-    return code.co_name == name and code.co_filename == file and any(line == at for _, _, at in code.co_lines())
+    return [recorder.recorded[site] for site in wanted if site in recorder.recorded]
 
 
 def _call(frame: FrameType) -> FunctionCall:

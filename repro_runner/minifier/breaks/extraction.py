@@ -57,7 +57,7 @@ def extract(call: FunctionCall, *, as_written: bool) -> Program:
 
 
 def function_tree(code: CodeType) -> ast.FunctionDef:
-    """The function that this code was compiled from, without decorators of others than torch, types and docstring."""
+    """The function that this code was compiled from, without decorators (but torch's), types and docstring."""
     try:
         tree = ast.parse(textwrap.dedent(inspect.getsource(code)))
     except (OSError, SyntaxError, TypeError) as error:
@@ -65,9 +65,15 @@ def function_tree(code: CodeType) -> ast.FunctionDef:
     function = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)), None)
     if function is None or function.name != code.co_name:
         raise Unextractable(f"{code.co_name}, which is not written as a function")
-    function.decorator_list = [each for each in function.decorator_list if ast.unparse(each).startswith("torch.")]
+    function.decorator_list = [each for each in function.decorator_list if _is_torchs(each)]
     _Plain().visit(function)
     return function
+
+
+def _is_torchs(decorator: ast.expr) -> bool:
+    """`@torch.no_grad()`, but not `@torch.compile`: whoever takes a function out compiles it himself."""
+    text = ast.unparse(decorator)
+    return text.startswith("torch.") and text.partition("(")[0] != "torch.compile"
 
 
 class _Extraction:
@@ -309,12 +315,14 @@ class _Flattened(ast.NodeTransformer):
 
 
 def _attributes_of(function: ast.FunctionDef, name: str, context: type[ast.expr_context] = ast.Load) -> set[str]:
-    """The attributes of this object that the function reads, or writes."""
+    """The attributes of this object that the function reads, or writes; `self.calls += 1` does both."""
+    nodes = list(ast.walk(function))
+    counted = {id(node.target) for node in nodes if isinstance(node, ast.AugAssign)}
     return {
         node.attr
-        for node in ast.walk(function)
+        for node in nodes
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == name
-        and isinstance(node.ctx, context)
+        and (isinstance(node.ctx, context) or id(node) in counted)
     }

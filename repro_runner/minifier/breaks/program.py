@@ -74,7 +74,7 @@ def tidied(program: Program) -> Program:
 def _drop_unused(program: Program) -> bool:
     body = program.tree.body
     before = ast.dump(program.tree)
-    read = {node.attr for node in ast.walk(program.tree) if isinstance(node, ast.Attribute) and _is_read(node)}
+    read = set(_attributes_read(program.tree))
     for each in body:
         for method in each.body if isinstance(each, ast.ClassDef) else ():
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
@@ -90,8 +90,13 @@ def _drop_unused(program: Program) -> bool:
     return ast.dump(program.tree) != before
 
 
-def _is_read(node: ast.Attribute) -> bool:
-    return isinstance(node.ctx, ast.Load)
+def _attributes_read(tree: ast.Module) -> Iterator[str]:
+    """`self.calls += 1` reads, too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Attribute):
+            yield node.target.attr
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            yield node.attr
 
 
 def _attribute_set(line: ast.stmt) -> str | None:

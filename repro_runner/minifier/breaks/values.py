@@ -68,7 +68,7 @@ def container_text(module: torch.nn.Module, inner: Mapping[str, str]) -> str | N
 
 
 def layer_text(module: torch.nn.Module) -> str:
-    """A call that makes such a layer of torch.nn, in the same mode; Unextractable if it makes another."""
+    """A call that makes such a layer of torch.nn, in the same mode and place; Unextractable if it makes another."""
     kind = type(module)
     name = f"torch.nn.{kind.__name__}" if getattr(torch.nn, kind.__name__, None) is kind else library_path(kind)
     text = f"{name}({_settings(module)})"
@@ -78,8 +78,11 @@ def layer_text(module: torch.nn.Module) -> str:
         raise Unextractable(f"a {kind.__name__}, which `{text}` does not make: {error}") from error
     if _shapes(again) != _shapes(module):
         raise Unextractable(f"a {kind.__name__}, which `{text}` makes otherwise")
+    tensors = [*module.parameters(), *module.buffers()]
     dtypes = {each.dtype for each in module.parameters()} - {torch.float32}
-    return text + "".join(f".to({dtype})" for dtype in dtypes) + ("" if module.training else ".eval()")
+    devices = {each.device.type for each in tensors} - {"cpu"}
+    moved = [*(f".to({dtype})" for dtype in dtypes), *(f'.to("{device}")' for device in devices)]
+    return text + "".join(moved) + ("" if module.training else ".eval()")
 
 
 def _settings(module: torch.nn.Module) -> str:

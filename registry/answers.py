@@ -1,0 +1,157 @@
+"""What to tell somebody who has hit a break: the registry's text, fixes that hold, whether a newer torch traces it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from registry.model import Category, Evidence, GraphBreak, Registry
+from registry.releases import version_key
+from registry.site_address import page_address
+from registry.snippets import Snippet, take_apart
+from registry.source_text import is_source_code
+from registry.taxonomy import UNCATEGORISED
+
+_BREAKS = ("verified", "reproduced")
+_ASKS_FOR_A_REPORT = (
+    "It may be possible to write Dynamo tracing rules for this code",
+    "This is likely to be a Dynamo bug",
+    "This graph break may be difficult to debug",
+    "Please report an issue to PyTorch",
+    "Please open an issue",
+)
+_OF_MANY_BREAKS = (
+    "Your code may result in an error when running in eager",
+    "Dynamo has detected that tracing the code will result in an error when running in eager",
+    "This graph break is fundamental",
+    "This graph break may have been caused by an earlier graph break",
+)
+"""Torch gives the same sentence to dozens of breaks: true, but the last thing to try."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fix:
+    """A way out that was run: it compiles whole and equals eager."""
+
+    name: str
+    when: str
+    """When to choose it."""
+    kind: str
+    """rewrite, flag or custom op."""
+    code: str
+    verified_on: str
+    """The torch release it held on: the asker's, or else the nearest that was tried."""
+    settings: str = ""
+    """For a flag: the line that sets it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """All of that for one id."""
+
+    gb_id: str
+    gb_type: str
+    link: str
+    lead: str
+    """One sentence on the smallest program; empty where there is none."""
+    explanation: str
+    """The registry's; empty where that is not text but Python which torch evaluates."""
+    hints: tuple[str, ...]
+    """All of the registry's; `telling_hints` chooses."""
+    category: Category
+    broken: str
+    """The smallest program's function that breaks."""
+    fixes: tuple[Fix, ...]
+    """Those that held in the run nearest to the asker's release."""
+    isolated: tuple[tuple[str, str], ...]
+    """(when to choose it, code): what keeps the break, but contains it."""
+    no_fix: str
+    """Why there is none, where that is known."""
+    stopped_in: str
+    """The first torch release, newer than the asker's, in which the smallest program no longer breaks; else empty."""
+
+
+class Answers:
+    """Answers by id. Repros are taken apart when asked for: a program hits few of them."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._breaks = {gb.gb_id: gb for gb in registry}
+        self._categories = {category.key: category for category in registry.categories}
+
+    def answer(self, gb_id: str, *, torch: str) -> Answer | None:
+        """What is known of the id, for somebody with this torch release; None for an id that nobody knows."""
+        gb = self._breaks.get(gb_id)
+        if gb is None:
+            return None
+        program = take_apart(gb.repro) if gb.repro else None
+        return Answer(
+            gb_id=gb_id,
+            gb_type=gb.gb_type,
+            link=page_address(gb_id),
+            lead=gb.repro.lead if gb.repro else "",
+            explanation="" if is_source_code(gb.newest.explanation) else gb.newest.explanation,
+            hints=tuple("".join(hint) for hint in gb.revisions[0].hints),
+            category=self._categories.get(gb.category, UNCATEGORISED),
+            broken=program.broken.code if program else "",
+            fixes=tuple(_held(gb, program.fixes, torch)) if program else (),
+            isolated=tuple((one.when, one.code) for one in program.isolated) if program else (),
+            no_fix=gb.repro.no_fix if gb.repro else "",
+            stopped_in=_stopped_in(gb, torch),
+        )
+
+    def by_category(self, gb_ids: Iterable[str]) -> dict[Category, list[str]]:
+        """The ids under their categories, the fullest first; an id counts as often as it is given."""
+        found: dict[Category, list[str]] = {}
+        for gb_id in gb_ids:
+            gb = self._breaks.get(gb_id)
+            category = self._categories.get(gb.category, UNCATEGORISED) if gb else UNCATEGORISED
+            found.setdefault(category, []).append(gb_id)
+        return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0].title)))
+
+
+def telling_hints(hints: Iterable[str]) -> tuple[str, ...]:
+    """Those about this very break, then those that many breaks share; one that only asks for a report is left out."""
+    kept = [hint for hint in hints if hint.strip() and not hint.startswith(_ASKS_FOR_A_REPORT)]
+    return tuple(sorted(kept, key=lambda hint: hint.startswith(_OF_MANY_BREAKS)))
+
+
+def _held(gb: GraphBreak, fixes: Iterable[Snippet], torch: str) -> Iterator[Fix]:
+    """Those that held where they were run last; one that was never run is not offered."""
+    for snippet in fixes:
+        nearest = _nearest_run(gb, torch, fix=snippet.name)
+        if nearest is not None and nearest.fixes[snippet.name]:
+            yield _fix(snippet, nearest)
+
+
+def _fix(snippet: Snippet, run: Evidence) -> Fix:
+    return Fix(
+        name=snippet.name,
+        when=snippet.when,
+        kind=snippet.kind,
+        code=snippet.code,
+        verified_on=run.environment.torch,
+        settings=snippet.settings,
+    )
+
+
+def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
+    """Of the runs in which the program broke and the fix was tried: the newest up to this release, else the oldest.
+
+    Who does not know the release gets the newest.
+    """
+    runs = [one for one in gb.fresh_evidence if fix in one.fixes and one.verdicts.get("eager") in _BREAKS]
+    runs.sort(key=lambda one: _order(one.environment.torch))
+    mine = _order(torch)
+    up_to_mine = [one for one in runs if not mine or _order(one.environment.torch) <= mine]
+    return next(iter([*up_to_mine[-1:], *runs]), None)
+
+
+def _stopped_in(gb: GraphBreak, torch: str) -> str:
+    mine = _order(torch)
+    stopped = {seen.environment.torch for seen in gb.fresh_evidence if seen.verdicts.get("eager") == "stopped"}
+    return min((release for release in stopped if _order(release) > mine), key=_order, default="")
+
+
+def _order(torch: str) -> tuple[int, ...]:
+    """Of a build such as 2.13.0+cu128 or 2.15.0a0+git1234, the release it is or leads to."""
+    return version_key(torch)[:3]

@@ -1,0 +1,107 @@
+"""Torch's layout of a message, line by line: its words, and what loggers and others put before a line."""
+
+from __future__ import annotations
+
+import re
+
+_CLOCK = (
+    r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]? "
+    r"|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} "
+)
+"""What GitHub, Kubernetes, systemd and others put before each line."""
+_ORIGIN = (
+    r"\[(?:rank|default)[0-9]+\]: ?"  # torchrun
+    r"|\[[0-9]+,[0-9]+\]<std(?:out|err)>: ?"  # mpirun
+    r"|[0-9]{1,6}: "  # srun -l
+    r"|\([^()\n]{0,100}pid=[0-9]+[^()\n]{0,100}\) "  # Ray
+    r"|[A-Za-z0-9_.-]{1,100} +\| "  # docker compose
+    r"|\[pod/[^\]\n]{1,200}\] "  # kubectl logs --prefix
+    r"|std(?:out|err) [FP] "  # Kubernetes, on the disk
+    r"|[0-9]{2}[OE][ +]"  # GitLab
+    r"|[^ \[\]\n]{1,100} [^ \[\]\n]{1,100}\[[0-9]+\]: "  # journalctl
+    r"|[^\t\n]{1,100}\t[^\t\n]{1,100}\t(?=[0-9]{4}-)"  # gh run view --log
+)
+"""Who wrote a line, where many write into one log."""
+
+# All expressions named in FRAMING mean the same in Python and in JavaScript (flags: none, but `i` for the link, and all
+# matches of colour and clock are meant).
+FRAMING = {
+    "link": r"/gb/(gb[0-9]{4,8}|gbl-[0-9a-f]{6})\.html",
+    "colour": r"\x1b(?:\[[0-9;?]*[A-Za-z]|[\]_][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\))",
+    "prefix": rf"^(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?)+",
+    "clock": rf"{_CLOCK}|E {{3}}|> ?",
+    "header": r"[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
+    r"(?:\[(?:!?[0-9][0-9/_]{0,30}|__[A-Za-z0-9_]{1,60}|rank[0-9]{1,9})\] ?)*",
+    "label": r"^[ \t]*(Explanation|Hint|Developer debug context|Higher Order Operator):(?: |$)",
+    "marker": r"Graph Break Reason: +|torch\._dynamo\.exc\.([A-Za-z]+): +|^[ \t]*(?:Unsupported|Reason): +",
+    "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
+    "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)',
+    "space": r"[ \t\r\n\f\v]+",
+}
+LINK = re.compile(FRAMING["link"], re.IGNORECASE)
+COLOUR = re.compile(FRAMING["colour"])
+PREFIX = re.compile(FRAMING["prefix"])
+CLOCK = re.compile(FRAMING["clock"])
+HEADER = re.compile(FRAMING["header"])
+LABEL = re.compile(FRAMING["label"])
+MARKER = re.compile(FRAMING["marker"])
+LOCATION = re.compile(FRAMING["location"])
+FRAME = re.compile(FRAMING["frame"])
+SIGNS = (
+    "xplanation:",
+    "/gb/",
+    "__graph_breaks",
+    "_dynamo.exc",
+    "_dynamo/exc.py",
+    "nsupported: ",
+    "raph break",
+    "Graph Break Reason",
+    "Developer debug context",
+)
+"""One of these is in every line at which a message may start."""
+LINE_START = 1000
+"""Characters of a line in which a logger's header or one of torch's markers is sought."""
+CHAIN = "*** While handling this graph break, another graph break occurred: ***"
+FROM_USER_CODE = ("from user code:", "User code traceback:")
+ENDINGS = (
+    *FROM_USER_CODE,
+    "Stack variable source attribution:",
+    "Set TORCHDYNAMO_VERBOSE",
+    "Traceback (most recent call last)",
+    "The above exception was",
+    "During handling of the above",
+)
+BREAK_EXCEPTIONS = frozenset({"Unsupported", "UncapturedHigherOrderOpError"})
+
+
+def has_sign(text: str) -> bool:
+    """Whether torch may be speaking; what a lone `any` over a generator would cost matters here."""
+    for sign in SIGNS:  # noqa: SIM110
+        if sign in text:
+            return True
+    return False
+
+
+def read_line(line: str) -> tuple[str, str]:
+    """Take colours and a logger's prefix off a line: (the record it belongs to, the rest with its indent)."""
+    line = line.rstrip("\r\n")
+    if "\x1b" in line:
+        line = COLOUR.sub("", line)
+    if header := HEADER.match(line):  # nearly all of torch's lines; nothing stands before it
+        return header[0].rstrip(), line[header.end() :]
+    origin = ""
+    if prefix := PREFIX.match(line):
+        line = line[prefix.end() :]
+        origin = CLOCK.sub("", prefix[0]).strip()
+    header = HEADER.search(line, 0, LINE_START)
+    return (header[0].rstrip(), line[header.end() :]) if header else (origin, line)
+
+
+def strip_markers(body: str) -> str:
+    """`torch._dynamo.exc.Unsupported: X` and `Graph Break Reason: X` are X."""
+    _, text = read_line(body)
+    at = 0
+    while marker := MARKER.search(text[at : at + LINE_START]):
+        at += marker.end()
+    return text[at:].strip()

@@ -1,0 +1,21 @@
+"""A language model's explanation of a break, and its patch, believed only once it was run. Never on by default.
+
+read_settings() says whom to ask, render_prompts() what would be sent, ask() sends it and tries the patches.
+"""
+
+from repro_runner.assistant.answering import ask, render_prompts
+from repro_runner.assistant.prompt import render_prompt
+from repro_runner.assistant.settings import Settings, read_settings
+from repro_runner.assistant.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
+
+__all__ = [
+    "NOT_VERIFIED",
+    "NO_ANSWER",
+    "VERIFIED",
+    "Settings",
+    "Suggestion",
+    "ask",
+    "read_settings",
+    "render_prompt",
+    "render_prompts",
+]

@@ -1,0 +1,245 @@
+"""Is a patch plain torch code, and does it leave compilation alone? Read, not run: a model's patch is untrusted code.
+
+A patch may be run only if all that it adds is within an allowed set; text that the user's file had already, in another
+place, is the user's own. This keeps honest mistakes and plain attacks out. It is no sandbox, and none is claimed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import sys
+from collections import Counter
+from collections.abc import Container, Iterator
+
+from repro_runner.assistant.names import bound_by, ends_with, find_overwritten
+
+_MODULES = frozenset({"torch", "math", "functools", "itertools", "operator", "contextlib", "typing", "numpy"})
+# fmt: off
+_BUILTINS = frozenset({
+    "abs", "all", "any", "bool", "complex", "dict", "divmod", "callable", "enumerate", "filter", "float", "frozenset",
+    "hasattr", "hash", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next",
+    "object", "pow", "print", "property", "range", "repr", "reversed", "round", "set", "slice", "sorted",
+    "staticmethod", "classmethod", "str", "sum", "super", "tuple", "zip", "NotImplemented", "ValueError", "TypeError",
+    "RuntimeError", "IndexError", "KeyError", "Exception", "BaseException", "AssertionError", "NotImplementedError",
+    "ArithmeticError", "ZeroDivisionError", "__name__",
+})
+_ATTRIBUTES = frozenset({
+    "load", "loads", "save", "savez", "savez_compressed", "savetxt", "loadtxt", "genfromtxt", "dump", "dumps", "tofile",
+    "fromfile", "from_file", "fromregex", "memmap", "open_memmap", "DataSource", "hub", "package", "serialization",
+    "classes", "load_library", "load_inline", "cpp_extension", "multiprocessing", "distributed", "jit", "fx", "utils",
+    "ctypeslib", "f2py", "distutils", "testing", "lib", "system", "popen", "share_memory_", "profiler", "monitor",
+    "futures", "backends", "overrides", "ops", "export", "onnx", "attrgetter", "methodcaller", "get_type_hints",
+    "ForwardRef", "import_ir_module", "import_ir_module_from_buffer", "PyTorchFileReader", "PyTorchFileWriter",
+    "Library",
+}) | sys.stdlib_module_names - _MODULES - {"select", "trace", "copy", "random", "array", "numbers"}
+"""Of torch and numpy: what reads, writes, loads code or starts processes, or leads there, as `torch.os` does."""
+# fmt: on
+_DODGES = {
+    "disable": "turns compilation off",
+    "suppress_errors": "suppresses errors of compilation",
+    "set_stance": "turns compilation off",
+    "skip_frame": "turns compilation off",
+    "allow_in_graph": "hides code from Dynamo",
+    "disallow_in_graph": "takes code out of the graph",
+    "reset": "drops what was compiled",
+    "manual_seed": "changes random numbers",
+    "seed": "changes random numbers",
+    "is_fx_tracing": "does something else while it is compiled",
+    "environ": "changes the environment",
+}
+_PRIVATE = frozenset({"_dynamo", "_check", "_check_is_size", "_higher_order_ops", "__init__", "__name__"})
+_OF_PRIVATE = {
+    "_dynamo": {
+        "config",
+        "mark_dynamic",
+        "maybe_mark_dynamic",
+        "mark_static",
+        "nonstrict_trace",
+        "dont_skip_tracing",
+        *_DODGES,
+    },
+    "_higher_order_ops": {"print", "while_loop"},
+}
+"""What may be used of the private modules that may be; a dodge is told as such."""
+_CONFIG = (
+    "capture_", "allow_", "assume_static_by_default", "automatic_dynamic_shapes", "specialize_", "force_", "trace_",
+    "enable_trace_",
+)  # fmt: skip
+"""Flags of torch._dynamo.config that change what can be traced, by how they start."""
+_MOST_NUMBERS = 12
+
+
+def find_refusals(before: str, after: str) -> list[str]:
+    """Why the patched text is not to be run at all, in words; nothing if it may be."""
+    old, new = ast.parse(before), ast.parse(after)
+    return list(dict.fromkeys(_refusals(old, new)))
+
+
+def find_dodges(before: str, after: str) -> list[str]:
+    """By what means the patch would lower the number of breaks without mending anything."""
+    old, new = ast.parse(before), ast.parse(after)
+    found = [f"it {_DODGES[name]} ({name})" for name in sorted(_added(_words(old), _words(new))) if name in _DODGES]
+    if Counter(_compile_calls(old)) != Counter(_compile_calls(new)):
+        found.append("it changes how torch.compile is called")
+    if sum(1 for _ in _broad_handlers(new)) > sum(1 for _ in _broad_handlers(old)):
+        found.append("it catches every exception")
+    if sum(_added(_numbers(old), _numbers(new)).values()) > _MOST_NUMBERS:
+        found.append("it writes many numbers into the code")
+    return found
+
+
+def _refusals(old: ast.Module, new: ast.Module) -> Iterator[str]:
+    for module in _added(_imports(old), _imports(new)):
+        parts = module.split(".")
+        private = [part for part in parts if part.startswith("_")] and module != "torch._dynamo"
+        if parts[0] not in _MODULES or private or "*" in parts or _ATTRIBUTES.intersection(parts):
+            yield f"it imports {module}"
+    # What the patch binds does not become the user's own by that: `open = open`, `def f(os): …`.
+    bound_by_patch = _own_names(new) - set(dir(builtins)) - _imported_from_elsewhere(new)
+    ours = (_own_names(old) - _imported_from_elsewhere(old)) | bound_by_patch
+    for use in _added(_foreign_uses(old, ours), _foreign_uses(new, ours)):
+        yield f"it uses {use}"
+    own = {*_attributes(old), *_attributes_set(new)}
+    for name in _added(_attributes(old), _attributes(new)):
+        if name in _ATTRIBUTES:
+            yield f"it uses .{name}"
+        elif name.startswith("_") and name not in _PRIVATE and not (name in own and not name.startswith("__")):
+            yield f"it uses .{name}, which is private"
+    for use in _added(_private_uses(old), _private_uses(new)):
+        yield f"it uses {use}, which is private"
+    for name in _added(find_overwritten(old, old), find_overwritten(new, old)):
+        yield f"it changes what {name} means"
+    for flag in _added(_config_flags(old), _config_flags(new)):
+        if not flag.startswith(_CONFIG) and flag not in _DODGES:
+            yield f"it sets torch._dynamo.config.{flag}"
+
+
+def _private_uses(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            for module, allowed in _OF_PRIVATE.items():
+                if ends_with(node.value, module) and node.attr not in allowed:
+                    yield f"{module}.{node.attr}"
+
+
+def _added(old: Iterator[str], new: Iterator[str]) -> Counter[str]:
+    return Counter(new) - Counter(old)
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{'.' * node.level}{node.module or ''}.{alias.name}" for alias in node.names)
+
+
+def _own_names(tree: ast.Module) -> frozenset[str]:
+    """What the file itself binds (functions, classes, parameters, variables), or imports from the allowed modules."""
+    bound: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound.add(node.name)
+        elif isinstance(node, ast.arg):
+            bound.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound.add(node.id)
+        elif isinstance(node, ast.Import):
+            bound |= {bound_by(alias) for alias in node.names if alias.name.partition(".")[0] in _MODULES}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] in _MODULES:
+            bound |= {bound_by(alias) for alias in node.names}
+    return frozenset(bound)
+
+
+def _imported_from_elsewhere(tree: ast.Module) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found |= {bound_by(alias) for alias in node.names if alias.name.partition(".")[0] not in _MODULES}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] not in _MODULES:
+            found |= {bound_by(alias) for alias in node.names}
+    return found
+
+
+def _foreign_uses(node: ast.AST, ours: Container[str]) -> Iterator[str]:
+    """Each use of a name from elsewhere, a call with its arguments: `os.remove(path)`, `open("x")`, `time.time()`."""
+    if isinstance(node, ast.Call) and _is_foreign(node.func, ours):
+        yield ast.unparse(node)
+        inside: Iterator[ast.AST] = iter((*node.args, *node.keywords))
+    elif isinstance(node, ast.Name | ast.Attribute) and _is_foreign(node, ours):
+        yield ast.unparse(node)
+        return
+    else:
+        inside = ast.iter_child_nodes(node)
+    for each in inside:
+        yield from _foreign_uses(each, ours)
+
+
+def _is_foreign(node: ast.AST, ours: Container[str]) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id not in ours and node.id not in _BUILTINS
+
+
+def _names(tree: ast.Module) -> Iterator[str]:
+    return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+
+
+def _attributes(tree: ast.Module) -> Iterator[str]:
+    return (node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute))
+
+
+def _attributes_set(tree: ast.Module) -> Iterator[str]:
+    """`self._kept = …`: the user's own."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ends_with(node.value, "self"):
+            yield node.attr
+
+
+def _words(tree: ast.Module) -> Iterator[str]:
+    """Names, attributes, keywords, and texts that are one word: `config.patch("suppress_errors", True)`."""
+    yield from _names(tree)
+    yield from _attributes(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.keyword) and node.arg:
+            yield node.arg
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value.rpartition(".")[2]
+        elif isinstance(node, ast.alias):
+            yield node.name.rpartition(".")[2]
+
+
+def _config_flags(tree: ast.Module) -> Iterator[str]:
+    """`torch._dynamo.config.FLAG`, and keywords of `config.patch(FLAG=…)`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and ends_with(node.value, "config") and node.attr != "patch":
+            yield node.attr
+        elif isinstance(node, ast.Call) and ends_with(node.func, "patch"):
+            yield from (keyword.arg or "**" for keyword in node.keywords)
+            yield from ("a flag by name" for _ in node.args)
+
+
+def _compile_calls(tree: ast.Module) -> Iterator[str]:
+    """How each call is made, without what is compiled; a decorator without arguments is a call, too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ends_with(node.func, "compile"):
+            yield ", ".join(sorted(ast.unparse(keyword) for keyword in node.keywords))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield from ("" for each in node.decorator_list if ends_with(each, "compile"))
+
+
+def _broad_handlers(tree: ast.Module) -> Iterator[ast.AST]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ExceptHandler):
+            caught = ast.unparse(node.type) if node.type else "BaseException"
+            if "Exception" in caught:
+                yield node
+        elif isinstance(node, ast.Attribute | ast.Name) and ends_with(node, "suppress"):
+            yield node
+
+
+def _numbers(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, int | float | complex):
+            yield repr(node.value)

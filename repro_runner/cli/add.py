@@ -1,0 +1,99 @@
+"""`graphbreak add run.json --name N`: the breaks of a saved run, as seen in a program of yours; nothing else of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from registry.captured import NAME_RULE, dump_captured, is_name
+from registry.datafile import check_writable, write_data_file
+from registry.errors import InvalidInput, Problem
+from registry.merge import merge_registry
+from registry.model import CapturedProgram
+from repro_runner.cli.data import DATA
+from repro_runner.explain.report import Report
+from repro_runner.explain.saved import read_saved
+from repro_runner.figures import counted
+from repro_runner.terminal import plain
+
+_LONGEST = 200
+"""Characters of --about: it stands in a line of a page."""
+
+KEPT = """\
+what is kept:
+  Of each type of break its id, its wording as the registry has it, at how many lines, in how many compilations and how
+  often it ran; the number of graphs, ops and recompiles; torch, Python, device, the day. No path, no line of source, no
+  name of a function, no value. Read the file before you publish it all the same.
+
+exit codes:
+  0 written; 1 written, but a type that quotes the program was left out; 2 bad arguments, or the file can't be written
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Write the file."""
+    arguments = _parser().parse_args(argv)
+    path = (arguments.into or DATA / "captured") / f"{arguments.name}.json"
+    report = _read(arguments, path)
+
+    from repro_runner.cli.knowledge import read_package
+    from repro_runner.explain.fingerprint import take_fingerprint
+
+    known = read_package()
+    taken = take_fingerprint(
+        report,
+        name=arguments.name,
+        about=arguments.about,
+        registry=merge_registry(known),
+        torch_types={site.gb_type for release in known.releases for site in release.call_sites},
+    )
+    if arguments.into is None:
+        path.parent.mkdir(exist_ok=True)
+    check_writable(path)
+    write_data_file(path, dump_captured(taken.program))
+    types = counted(len(taken.program.breaks), "type")
+    print(f"{path}: {types} of break at {counted(len(report), 'line')}, torch {plain(taken.program.environment.torch)}")
+    for gb_type in taken.left_out:
+        print(f"left out, since nobody knows it and it quotes the program: {plain(gb_type)}", file=sys.stderr)
+    return 1 if taken.left_out else 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak add",
+        description="Put the breaks of a saved run into the registry, as seen in a program of yours.",
+        epilog=KEPT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "run", type=Path, metavar="RUN.json", help="what `graphbreak explain --save` wrote, or `log --format json`"
+    )
+    parser.add_argument("--name", required=True, help="what the registry is to call the program: small letters, -._")
+    parser.add_argument("--about", default="", metavar="TEXT", help="one line on the program, shown beside its name")
+    parser.add_argument("--into", type=Path, metavar="FOLDER", help="default: registry/captured")
+    parser.add_argument("--force", action="store_true", help="replace what has that name")
+    return parser
+
+
+def _read(arguments: argparse.Namespace, path: Path) -> Report:
+    """The run; InvalidInput with all that is wrong with the arguments."""
+    problems = []
+    if not is_name(arguments.name):
+        problems.append(Problem(f"--name {plain(arguments.name)}", f"use {NAME_RULE}"))
+    elif path.exists() and not arguments.force:
+        problems.append(Problem(str(path), "is there already; choose another --name, or replace it with --force"))
+    if len(arguments.about) > _LONGEST or not arguments.about.isprintable():
+        problems.append(Problem("--about", f"write one line of at most {_LONGEST} characters"))
+    try:
+        saved = read_saved(arguments.run)
+    except InvalidInput as error:
+        raise InvalidInput([*problems, *error.problems]) from error
+    if isinstance(saved, CapturedProgram):
+        problems.append(Problem(str(arguments.run), "is captured already; copy it into registry/captured"))
+    elif not saved.environment.get("torch"):
+        problems.append(Problem(str(arguments.run), "does not say its torch; `graphbreak log --torch 2.13.0` does"))
+    if problems or isinstance(saved, CapturedProgram):
+        raise InvalidInput(problems)
+    return saved

@@ -1,0 +1,202 @@
+"""`graphbreak log FILE…`: the breaks in logs, traces and tracebacks, with their fixes. Needs no torch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.errors import InvalidInput, Problem
+from registry.merge import merge_registry
+from repro_runner.cli.knowledge import read_package
+from repro_runner.figures import counted
+from repro_runner.terminal import plain
+
+if TYPE_CHECKING:
+    from registry.answers import Answers
+    from registry.model import Registry
+    from repro_runner.logs.analysis import LogAnalysis
+    from repro_runner.logs.sources import Source
+
+FORMATS = ("terminal", "json", "md")
+INTERRUPTED = 130
+_WORTH_A_BAR = 32 * 1024 * 1024
+"""Bytes below which reading takes less than a second."""
+
+EPILOG = """\
+examples:
+  TORCH_LOGS=graph_breaks python train.py 2> breaks.log
+  graphbreak log breaks.log
+  graphbreak log --summary logs/ old.log.zst             folders too; .gz and .zst as they are
+  python train.py 2>&1 | graphbreak log -                also a traceback, or what pytest printed
+  graphbreak log --format json trace/ > breaks.json      a TORCH_TRACE folder; --schema describes the JSON
+  graphbreak log --report out/ breaks.log                report.md, and the registry's program per break
+
+The format of each file is found by itself, in Docker's JSON and in a notebook, too.
+A file is read up to the size it had when it was opened.
+
+exit codes:
+  0    done; breaks are no failure without --fail-on-break
+  1    with --fail-on-break, there is a break
+  2    the arguments are not valid, or a file could not be read, or not to its end; what could be read is shown
+  130  interrupted; what was read up to there is shown
+"""
+
+
+def main(argv: Sequence[str]) -> int:
+    """Read the logs, show their breaks, write what is asked for."""
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    if arguments.schema:
+        from repro_runner.logs.document import read_schema
+
+        print(read_schema(), end="")
+        return 0
+    if not arguments.files:
+        parser.error("name a log, a folder of logs, or - for standard input")
+    _check(arguments)
+    try:
+        return _log(arguments)
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="graphbreak log",
+        description="The breaks in logs, traces and tracebacks, the most frequent first, with their fixes.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("files", nargs="*", metavar="FILE", help="a log, a folder of logs, or - for standard input")
+    parser.add_argument("--format", choices=FORMATS, default="terminal", help="default: terminal")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
+    parser.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
+    parser.add_argument("--torch", metavar="RELEASE", help="the release that wrote the logs, where they don't say it")
+    parser.add_argument("--fail-on-break", action="store_true", help="exit code 1 if there is a break")
+    parser.add_argument(
+        "--report", type=Path, metavar="FOLDER", help="write what to hand over: report.md and a program per break"
+    )
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json")
+    return parser
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Say all that is wrong before gigabytes are read."""
+    problems = []
+    if arguments.torch and not re.fullmatch(r"\d+\.\d+\.\d+(?:\+\S+)?", arguments.torch):
+        problems.append(Problem(f"--torch {arguments.torch}", "write a release as torch.__version__ has it: 2.13.0"))
+    out: Path | None = arguments.out
+    if out is not None and not out.absolute().parent.is_dir():
+        problems.append(Problem(f"--out {out}", "there is no such folder; make it first, or name another"))
+    if out is not None and out.is_dir():
+        problems.append(Problem(f"--out {out}", "is a folder; name a file in it"))
+    if problems:
+        raise InvalidInput(problems)
+    if arguments.report is not None:
+        from repro_runner.handover import check_folder
+
+        check_folder(arguments.report)
+
+
+def _log(arguments: argparse.Namespace) -> int:
+    from registry.answers import Answers
+    from registry.matching import Matcher
+    from repro_runner.logs.analysis import analyse, with_titles
+    from repro_runner.logs.sources import find_sources
+
+    sources = find_sources(arguments.files)
+    if not sources.found:
+        raise InvalidInput(sources.problems)
+    registry = merge_registry(read_package())
+    with _progress(sources.found) as advance:
+        analysis = analyse(sources, Matcher.from_registry(registry), torch=arguments.torch, advance=advance)
+    answers = Answers(registry)
+    analysis = with_titles(analysis, answers)
+    _show(_render(analysis, answers, arguments), arguments.out)
+    if arguments.report is not None:
+        _hand_over(analysis, registry, arguments.report)
+    return _verdict(analysis, arguments)
+
+
+def _show(text: str, out: Path | None) -> None:
+    """Names of files may hold what no encoding has, and a terminal may know few characters."""
+    encoding = "utf-8" if out else sys.stdout.encoding or "utf-8"
+    text = text.encode(encoding, "backslashreplace").decode(encoding)
+    if out is None:
+        sys.stdout.write(text)
+        return
+    from registry.datafile import write_data_file
+
+    write_data_file(out, text)
+
+
+def _hand_over(analysis: LogAnalysis, registry: Registry, folder: Path) -> None:
+    from repro_runner.handover import write_handover
+    from repro_runner.logs.handing import findings_of_logs
+
+    written = write_handover(folder, findings_of_logs(analysis), registry)
+    print(f"{written.report} written, and {counted(len(written.repros), 'program')}", file=sys.stderr)
+
+
+def _render(analysis: LogAnalysis, answers: Answers, arguments: argparse.Namespace) -> str:
+    if arguments.format == "json":
+        from repro_runner.logs.document import analysis_document
+
+        return json.dumps(analysis_document(analysis, answers), indent=1) + "\n"
+
+    from repro_runner.logs.view import describe_commands, find_commands, view_analysis
+
+    view = view_analysis(analysis, answers, folder=Path.cwd())
+    if arguments.format == "md":
+        from repro_runner.explain.faces.markdown import render_markdown
+
+        told = replace(view, notes=(*view.notes, *describe_commands(analysis)))
+        return render_markdown(told, summary=arguments.summary)
+
+    from repro_runner.explain.faces.terminal import Screen, render_terminal, screen_of
+
+    screen = screen_of(sys.stdout) if arguments.out is None else Screen()
+    # never wrapped: a command is there to be copied
+    commands = "".join(f"\nthis makes a log that can tell:\n\n{command}\n" for command in find_commands(analysis))
+    return render_terminal(view, screen, summary=arguments.summary) + commands
+
+
+def _verdict(analysis: LogAnalysis, arguments: argparse.Namespace) -> int:
+    """The exit code; on standard error, the reasons for one that is not 0."""
+    for problem in analysis.problems:
+        print(plain(problem), file=sys.stderr)
+    if analysis.interrupted:
+        print("interrupted; what was read up to there is shown", file=sys.stderr)
+        return INTERRUPTED
+    if analysis.problems:
+        return 2
+    if arguments.fail_on_break and analysis.breaks:
+        print(f"exit code 1: {counted(len(analysis.breaks), 'break')}", file=sys.stderr)
+        return 1
+    return 0
+
+
+@contextmanager
+def _progress(sources: Sequence[Source]) -> Iterator[Callable[[int], None] | None]:
+    """On a terminal, a bar over the bytes; for what is read at once, none."""
+    from repro_runner.logs.sources import count_bytes
+
+    total = count_bytes(sources)
+    if not sys.stderr.isatty() or (total is not None and total < _WORTH_A_BAR):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(bar_width=30), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("reading", total=total)
+        yield lambda count: bar.advance(task, count)

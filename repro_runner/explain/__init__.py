@@ -1,0 +1,21 @@
+"""From a user's program to its breaks: `with explain() as report:`. Where they are, how often they ran, what to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from repro_runner.explain.report import Frequency, Program, Recompile, Report, Site, Totals
+
+if TYPE_CHECKING:
+    from repro_runner.explain.watching import explain
+
+__all__ = ["Frequency", "Program", "Recompile", "Report", "Site", "Totals", "explain"]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when asked for: it imports torch, and a saved report is read and shown where there is none.
+    if name != "explain":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from repro_runner.explain.watching import explain
+
+    return explain

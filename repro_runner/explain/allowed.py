@@ -1,0 +1,190 @@
+"""The breaks that a project lives with: a file of them, so that its number of breaks can't grow unseen.
+
+    # one entry per line: an id, a file, or both; x and a number is the most sites it may stand for
+    GB0124
+    vendor/**
+    GB0124 src/model.py x2
+    */transformers/*        # anywhere
+
+In a file pattern `*` stands for anything, slashes too. One with a slash is compared with the path from the current
+folder (with or without ./) and with the whole path, one without a slash with the file's name.
+"""
+
+from __future__ import annotations
+
+import glob
+import re
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from registry.errors import InvalidInput, Problem, WriteFailed
+from repro_runner.explain.report import Report, Site, in_package, located
+from repro_runner.figures import counted
+
+_ID = re.compile(r"GB\d{4,6}|GBL-[0-9A-F]{6}", re.IGNORECASE)
+_LIMIT = re.compile(r"x(\d+)")
+_LIKE_AN_ID = re.compile(r"GB[\dL-]", re.IGNORECASE)
+_SYNTAX = "an entry is an id (GB0124), a file pattern (vendor/**), or both, and may end with a number of sites (x2)"
+_HEADER = """\
+# Graph breaks that are known here: `graphbreak explain --fail-on-break --allow FILE SCRIPT` fails on any other.
+# An id, a file, or both; x and a number is the most sites that the line may stand for.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """A line of the file."""
+
+    origin: str
+    """`path:line`."""
+    text: str
+    gb_id: str = ""
+    """Empty: any."""
+    pattern: str = ""
+    """Empty: any file."""
+    limit: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.origin}: `{self.text}`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judgement:
+    """Which sites are allowed, and which entries still say something true."""
+
+    allowed: frozenset[Site]
+    new: tuple[Site, ...]
+    surplus: tuple[tuple[Entry, int], ...]
+    """(entry, how many sites match it): more than it allows."""
+    unused: tuple[Entry, ...]
+    """They match no site any more."""
+    loose: tuple[tuple[Entry, int], ...]
+    """(entry, how many sites it stands for): fewer than it allows."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the file's owner should know; all of it is about the file."""
+        return (
+            *(f"{one} matches {counted(found, 'site')}, and allows {one.limit}" for one, found in self.surplus),
+            *(f"{one} is no longer needed: remove it" for one in self.unused),
+            *(f"{one} stands for {counted(found, 'site')} by now: write x{found}" for one, found in self.loose),
+        )
+
+
+def read_allowed(path: Path) -> tuple[Entry, ...]:
+    """Read the file; InvalidInput names every line that is no entry."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "is not UTF-8 text"
+        raise InvalidInput([Problem(str(path), f"{why}; `--write-allow {path}` writes one")]) from error
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        origin = f"{path}:{number}"
+        try:
+            words = shlex.split(line, comments=True)
+            entries += [_entry(words, origin)] if words else []
+        except ValueError as error:
+            problems.append(Problem(origin, str(error)))
+    if problems:
+        raise InvalidInput(problems)
+    return tuple(entries)
+
+
+def _entry(words: list[str], origin: str) -> Entry:
+    """ValueError says what is wrong with it."""
+    left = list(words)
+    gb_id = left.pop(0).upper() if _ID.fullmatch(left[0]) else ""
+    limit = None
+    if left and (found := _LIMIT.fullmatch(left[-1])):
+        limit = int(found[1])
+        left.pop()
+    pattern = left.pop(0) if left else ""
+    if left or not (gb_id or pattern):
+        raise ValueError(f"`{' '.join(words)}`: {_SYNTAX}")
+    if not gb_id and "/" not in pattern and _LIKE_AN_ID.match(pattern) and "." not in pattern:
+        raise ValueError(f"`{pattern}` is not an id such as GB0124; a file of that name is ./{pattern}")
+    if limit == 0:
+        raise ValueError(f"`{' '.join(words)}` allows nothing: remove it")
+    return Entry(origin=origin, text=" ".join(words), gb_id=gb_id, pattern=pattern, limit=limit)
+
+
+def judge_sites(report: Report, entries: Iterable[Entry], *, folder: Path) -> Judgement:
+    """Each site counts for the first entry that matches it and has room; one that finds none is new."""
+    entries = tuple(entries)
+    taken: Counter[Entry] = Counter()
+    matched: Counter[Entry] = Counter()
+    allowed: set[Site] = set()
+    for site in sorted(report.sites, key=lambda one: (one.file, one.line)):
+        fitting = [entry for entry in entries if _matches(entry, site, folder)]
+        matched.update(fitting)
+        roomy = next((entry for entry in fitting if entry.limit is None or taken[entry] < entry.limit), None)
+        if roomy is not None:
+            taken[roomy] += 1
+            allowed.add(site)
+    new = tuple(site for site in report.sites if site not in allowed)
+    return Judgement(
+        allowed=frozenset(allowed),
+        new=new,
+        surplus=tuple(
+            (entry, matched[entry])
+            for entry in entries
+            if entry.limit is not None and any(_matches(entry, site, folder) for site in new)
+        ),
+        unused=tuple(entry for entry in entries if not matched[entry]),
+        loose=tuple((entry, taken[entry]) for entry in entries if 0 < taken[entry] < (entry.limit or 0)),
+    )
+
+
+def _matches(entry: Entry, site: Site, folder: Path) -> bool:
+    if entry.gb_id and entry.gb_id not in site.gb_ids:
+        return False
+    if not entry.pattern:
+        return True
+    path = located(site.file, folder)
+    if "/" not in entry.pattern:
+        return fnmatchcase(path.name, entry.pattern)
+    candidates = [path.as_posix()]
+    if path.is_relative_to(folder):
+        below = path.relative_to(folder).as_posix()
+        candidates += [below, f"./{below}"]
+    return any(fnmatchcase(one, entry.pattern) for one in candidates)
+
+
+def allow_list(report: Report, *, folder: Path) -> str:
+    """The text of a file that allows just what the report has."""
+    found = Counter((site.gb_ids[0], _pattern(site.file, folder)) for site in report.sites)
+    return _HEADER + "".join(f"{gb_id} {pattern} x{count}\n" for (gb_id, pattern), count in sorted(found.items()))
+
+
+def _pattern(file: str, folder: Path) -> str:
+    """What finds the file on another machine, too: from the current folder, or from where packages are installed."""
+    path = located(file, folder)
+    if inside := in_package(path):
+        text = f"*/{glob.escape(inside)}"
+    elif path.is_relative_to(folder):
+        text = glob.escape(path.relative_to(folder).as_posix())
+        text = text if "/" in text else f"./{text}"
+    else:
+        text = glob.escape(path.as_posix())
+    return shlex.quote(text) if re.search(r"[\s#'\"\\]", text) else text
+
+
+def check_allow_target(path: Path) -> Iterator[Problem]:
+    """Whether a new allow-list can be written there."""
+    if path.exists():
+        yield Problem(f"--write-allow {path}", "is there already; name another file, or delete it first")
+
+
+def write_allowed(path: Path, text: str) -> None:
+    """Write a new file; never over another."""
+    try:
+        with path.open("x", encoding="utf-8", errors="surrogateescape") as file:
+            file.write(text)
+    except OSError as error:
+        raise WriteFailed(f"{path}: {error.strerror}; name another file with --write-allow") from error

@@ -1,0 +1,1 @@
+"""How a report looks: on a terminal, as Markdown, as a page, in a notebook. No torch here."""

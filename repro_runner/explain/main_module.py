@@ -1,0 +1,116 @@
+"""A script or a module that is to be `__main__`, as `python` would find it."""
+
+from __future__ import annotations
+
+import builtins
+import importlib.util
+import sys
+from abc import ABC, abstractmethod
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import CodeType, ModuleType
+from typing import Any
+
+from registry.errors import InvalidInput, Problem
+
+
+class MainModule(ABC):
+    """The module with nothing executed yet, and where its code comes from."""
+
+    file: str
+    """Its whole path, so that the program finds its file wherever it goes."""
+    argv0: str
+    """What it is called in sys.argv."""
+    folder: str
+    """The first entry of sys.path."""
+    module: ModuleType
+
+    @abstractmethod
+    def code(self) -> CodeType:
+        """Compiled; SyntaxError as `python` would raise it."""
+
+    @abstractmethod
+    def source(self) -> bytes | str:
+        """Its text."""
+
+    @abstractmethod
+    def is_called(self, where: str) -> bool:
+        """Whether `where`, a file or the name of a module, means this one."""
+
+
+def find_main(*, script: str, module: str) -> MainModule:
+    """The one or the other; InvalidInput where there is none."""
+    return _Script(script) if script else _Module(module)
+
+
+class _Script(MainModule):
+    def __init__(self, script: str) -> None:
+        self._path = Path(script)
+        if not self._path.is_file():
+            raise InvalidInput([Problem(script, "no such script; name a file that `python` would run, or `-m MODULE`")])
+        self.file = str(self._path.absolute())  # links stay, as Python has it
+        self.argv0 = script
+        self.folder = str(self._path.resolve().parent)
+        self.module = _empty_main(
+            __file__=self.file, __cached__=None, __loader__=SourceFileLoader("__main__", self.file)
+        )
+
+    def code(self) -> CodeType:
+        return compile(self.source(), self.file, "exec", dont_inherit=True)
+
+    def source(self) -> bytes:
+        return self._path.read_bytes()
+
+    def is_called(self, where: str) -> bool:
+        here = self._path.resolve()
+        return where == "__main__" or here in (Path(where).resolve(), Path(self.folder, where).resolve())
+
+
+class _Module(MainModule):
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.folder = str(Path.cwd())
+        self._spec = self._find()
+        self._loader: Any = self._spec.loader
+        self.file = self.argv0 = self._spec.origin or name
+        self.module = _empty_main(
+            __file__=self.file,
+            __cached__=self._spec.cached,
+            __spec__=self._spec,
+            __loader__=self._loader,
+            __package__=self._spec.parent,
+        )
+
+    def _find(self) -> ModuleSpec:
+        """The current folder comes first, and a package means its `__main__`."""
+        sys.path.insert(0, self.folder)
+        try:
+            spec = importlib.util.find_spec(self._name)
+            if spec is not None and spec.submodule_search_locations is not None:
+                spec = importlib.util.find_spec(f"{self._name}.__main__")
+        except Exception as error:  # a package is imported on the way, which may raise anything
+            raise InvalidInput([Problem(f"-m {self._name}", f"can't be found: {error}")]) from error
+        finally:
+            sys.path.remove(self.folder)
+        if spec is None or not hasattr(spec.loader, "get_code"):
+            raise InvalidInput([Problem(f"-m {self._name}", "no such module; name one that `python -m` would run")])
+        return spec
+
+    def code(self) -> CodeType:
+        code: CodeType = self._loader.get_code(self._spec.name)
+        return code
+
+    def source(self) -> str:
+        source: str | None = self._loader.get_source(self._spec.name)
+        if source is None:
+            raise InvalidInput([Problem(f"-m {self._name}", "has no source, so nothing in it can be compiled")])
+        return source
+
+    def is_called(self, where: str) -> bool:
+        return where in ("__main__", self._name, self._spec.name) or Path(where).resolve() == Path(self.file).resolve()
+
+
+def _empty_main(**names: Any) -> ModuleType:
+    module = ModuleType("__main__")
+    vars(module).update(__builtins__=builtins, __annotations__={}, **names)
+    return module

@@ -1,0 +1,181 @@
+"""Run a user's program in this process as `python SCRIPT ARGS` or `python -m MODULE ARGS` would, and watch it.
+
+Children that the program starts (`multiprocessing`, `subprocess`) are not watched. Its other threads are, and are
+waited for as Python does at its own end; what it registered with `atexit` runs later, after the report. One that ends
+the process at once, with `os._exit`, is reported before that.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures.thread import _threads_queues  # the one list of threads that wait for work until Python ends
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, NoReturn
+
+from registry.errors import InvalidInput
+from repro_runner.explain.compiling import compiling_code, import_compiled
+from repro_runner.explain.fullgraph import breaks_allowed
+from repro_runner.explain.main_module import MainModule, find_main
+from repro_runner.explain.report import Program, Report
+from repro_runner.explain.targets import Target, read_targets
+from repro_runner.explain.watching import explain
+
+INTERRUPTED = 130
+_WATCHERS = ("repro_runner.capture.recorder", "repro_runner.explain.compilations", "repro_runner.explain.fullgraph")
+"""Modules whose functions stand around those of torch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramToRun:
+    """A script or a module, its arguments, and what to do to it first."""
+
+    script: str = ""
+    module: str = ""
+    arguments: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
+    """Functions, methods and classes to compile though the program does not: `pkg.mod:step`, `model.py:Net.forward`,
+    `__main__:step` for one of the program itself."""
+    allow_breaks: bool = False
+    """Run every `fullgraph=True` with fullgraph off, so that all breaks are listed and not only the first."""
+
+    @property
+    def name(self) -> str:
+        return self.script or self.module
+
+
+def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | None = None) -> Report:
+    """Run it to its end, or to where it fails, and say what was seen; never raises for what the program does.
+
+    `leaving` is given the report where the program ends this process at once, and returns the exit code.
+    InvalidInput says that there is no such program, or nothing in it that could be compiled as `compiled` asks.
+    """
+    main = find_main(script=program.script, module=program.module)
+    targets = read_targets(program.compiled, main.is_called, main.folder)
+    with ExitStack() as undo:
+        undo.enter_context(_as_main(main, program.arguments))
+        if program.allow_breaks:
+            undo.enter_context(breaks_allowed())
+        report = undo.enter_context(explain())
+        if leaving is not None:
+            undo.enter_context(_leaving(program, report, undo, leaving))
+        import_compiled(targets, undo)
+        own = [target for target in targets if not target.module]
+        exit_code, error = _outcome(main, own)
+    report.program = Program(name=program.name, arguments=program.arguments, exit_code=exit_code, error=error)
+    return report
+
+
+@contextmanager
+def _leaving(
+    program: ProgramToRun, report: Report, undo: ExitStack, leaving: Callable[[Report], int]
+) -> Iterator[None]:
+    """`os._exit` waits for the report; in a child of the program it does not."""
+    here, leave = os.getpid(), os._exit
+
+    def leave_with_report(status: int) -> NoReturn:
+        if os.getpid() != here:
+            leave(status)
+        try:
+            undo.close()
+            report.program = Program(name=program.name, arguments=program.arguments, exit_code=status)
+            status = leaving(report)
+        finally:  # nothing goes back to the program
+            leave(status)
+
+    os._exit = leave_with_report
+    try:
+        yield
+    finally:
+        os._exit = leave
+
+
+@contextmanager
+def _as_main(main: MainModule, arguments: tuple[str, ...]) -> Iterator[None]:
+    """sys.argv, sys.path and `__main__` as the program expects them; as they were, afterwards."""
+    argv, path, before = list(sys.argv), list(sys.path), sys.modules["__main__"]
+    try:
+        sys.argv[:] = [main.argv0, *arguments]
+        sys.path.insert(0, main.folder)
+        sys.modules["__main__"] = main.module
+        yield
+    finally:
+        sys.argv[:] = argv
+        sys.path[:] = path
+        sys.modules["__main__"] = before
+
+
+def _outcome(main: MainModule, targets: list[Target]) -> tuple[int, str]:
+    """Run it and wait for its threads: the exit code that `python` would give, and what it raised."""
+    others, names = set(threading.enumerate()), vars(main.module)
+    try:
+        try:
+            code = compiling_code(main.source(), main.file, targets, names) if targets else main.code()
+            exec(code, names)
+        finally:
+            _join(others)
+    except InvalidInput:
+        raise
+    except SystemExit as left:
+        return _exit_code(left), ""
+    except KeyboardInterrupt:
+        return INTERRUPTED, "KeyboardInterrupt"
+    except BaseException as error:  # noqa: BLE001  a user's program may raise anything
+        error = error.with_traceback(_from_program(error.__traceback__, names))
+        _leave_out_watchers(error)
+        sys.excepthook(type(error), error, error.__traceback__)
+        return 1, _told(error)
+    return 0, ""
+
+
+def _join(others: set[threading.Thread]) -> None:
+    """Wait for the program's threads, as Python does at its end; but not for those of pools, which end only then."""
+    for thread in threading.enumerate():
+        if thread not in others and not thread.daemon and thread not in _threads_queues:
+            thread.join()
+
+
+def _exit_code(left: SystemExit) -> int:
+    if left.code is None:
+        return 0
+    if isinstance(left.code, int):
+        return left.code
+    print(left.code, file=sys.stderr)
+    return 1
+
+
+def _from_program(trace: TracebackType | None, names: dict[str, Any]) -> TracebackType | None:
+    """From the program's own first frame on; nothing where none of its code ran."""
+    while trace is not None and trace.tb_frame.f_globals is not names:
+        trace = trace.tb_next
+    return trace
+
+
+def _leave_out_watchers(error: BaseException) -> None:
+    """Its traceback, and those of what caused it, as they would be if nobody had watched torch compile."""
+    chain, seen = [error], set[int]()
+    while chain:
+        one = chain.pop()
+        if id(one) not in seen:
+            seen.add(id(one))
+            chain += [other for other in (one.__cause__, one.__context__) if other is not None]
+            kept = [trace for trace in _traces(one) if trace.tb_frame.f_globals.get("__name__") not in _WATCHERS]
+            for trace, following in zip(kept, [*kept[1:], None], strict=False):
+                trace.tb_next = following
+            one.__traceback__ = kept[0] if kept else None
+
+
+def _traces(error: BaseException) -> Iterator[TracebackType]:
+    trace = error.__traceback__
+    while trace is not None:
+        yield trace
+        trace = trace.tb_next
+
+
+def _told(error: BaseException) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

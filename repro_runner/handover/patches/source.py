@@ -1,0 +1,166 @@
+"""A program's text with its syntax tree, and edits of it that leave every other character as it is."""
+
+from __future__ import annotations
+
+import ast
+import bisect
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_FIRST_LINES = re.compile(r"^#(!|.*?coding[:=])")
+"""A line for the shell, or one that names the encoding: these stay first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """Put `text` in place of the characters from `start` up to `end`."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Source:
+    """Text of a program; SyntaxError or ValueError if it is none."""
+
+    def __init__(self, text: str, encoding: str = "utf-8") -> None:
+        self.text = text
+        self.encoding = encoding
+        self.tree = ast.parse(text)
+        self._starts = [0, *(found.end() for found in _LINE_END.finditer(text))]
+
+    @property
+    def newline(self) -> str:
+        """The line end that the file uses first."""
+        found = _LINE_END.search(self.text)
+        return found[0] if found else "\n"
+
+    def line_text(self, line: int) -> str:
+        """A line without its end."""
+        return _LINE_END.sub("", self.text[self.line_start(line) : self.line_start(line + 1)])
+
+    def line_start(self, line: int) -> int:
+        """Where a line begins, from 1; the end of the text for a line after the last."""
+        return self._starts[line - 1] if line <= len(self._starts) else len(self.text)
+
+    def line_of(self, offset: int) -> int:
+        return bisect.bisect_right(self._starts, offset)
+
+    def start(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
+        return self._offset(node.lineno, node.col_offset)
+
+    def end(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
+        return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
+
+    def of(self, node: ast.expr | ast.stmt) -> str:
+        """As it is written."""
+        return self.text[self.start(node) : self.end(node)]
+
+    def indentation(self, node: ast.stmt) -> str:
+        """What stands before a statement on its line, if that is nothing but space."""
+        before = self.text[self.line_start(node.lineno) : self.start(node)]
+        return before if not before.strip() else re.match(r"\s*", before)[0]  # type: ignore[index]
+
+    def comments(self, start: int, end: int) -> list[str]:
+        """The comments that begin there."""
+        return [text for at, text in self._comments if start <= at < end]
+
+    @cached_property
+    def parents(self) -> dict[ast.AST, ast.AST]:
+        return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+
+    def statements_at(self, line: int) -> Iterator[ast.stmt]:
+        """The statements that this line is part of, innermost last."""
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+                yield node
+
+    def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements among which this one stands."""
+        parent = self.parents[statement]
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(parent, field, None)
+            if isinstance(block, list) and statement in block:
+                return block
+        return [statement]
+
+    def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
+        """The innermost function around it."""
+        while (node := self.parents.get(node, self.tree)) is not self.tree:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                return node
+        return None
+
+    def qualified_name(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
+        """`Net.forward`: with the classes around it."""
+        names, node = [function.name], self.parents[function]
+        while isinstance(node, ast.ClassDef):
+            names.insert(0, node.name)
+            node = self.parents[node]
+        return ".".join(names)
+
+    def after_first_lines(self) -> int:
+        """Where a comment about the whole file can be put."""
+        line = 1
+        while line <= 2 and line < len(self._starts) and _FIRST_LINES.match(self.line_text(line)):
+            line += 1
+        return self.line_start(line)
+
+    def _offset(self, line: int, column: int) -> int:
+        """Python counts columns in bytes of UTF-8."""
+        start = self.line_start(line)
+        prefix = self.text[start : start + column].encode("utf-8")[:column]
+        return start + len(prefix.decode("utf-8", "ignore"))
+
+    @cached_property
+    def _comments(self) -> list[tuple[int, str]]:
+        found = tokenize.generate_tokens(io.StringIO(_LINE_END.sub("\n", self.text)).readline)
+        return [
+            (self.line_start(token.start[0]) + token.start[1], token.string)
+            for token in found
+            if token.type == tokenize.COMMENT
+        ]
+
+
+def read_source(path: Path) -> Source:
+    """A program as Python reads it. OSError, SyntaxError or ValueError if it can't be."""
+    content = path.read_bytes()
+    encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
+    return Source(content.decode(encoding), encoding)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edited:
+    """The text after edits, and where a line of the text before them went."""
+
+    text: str
+    _line_starts: tuple[int, ...]
+    _edits: tuple[Edit, ...]
+
+    def line(self, before: int) -> int:
+        """The number that a line has now; of one that was replaced, that of what stands there."""
+        at = self._line_starts[before - 1]
+        moved = sum(len(edit.text) - (edit.end - edit.start) for edit in self._edits if edit.end <= at)
+        inside = next((edit for edit in self._edits if edit.start <= at < edit.end), None)
+        if inside is not None:
+            moved += inside.start - at
+        return len(_LINE_END.findall(self.text, 0, at + moved)) + 1
+
+
+def apply_edits(source: Source, edits: Iterable[Edit]) -> Edited:
+    """Make them all; ValueError if two of them overlap. Of those at the same place, the first comes first."""
+    in_order = sorted(edits, key=lambda edit: (edit.start, edit.end))
+    pieces, at = [], 0
+    for edit in in_order:
+        if edit.start < at:
+            raise ValueError("two edits overlap")
+        pieces += [source.text[at : edit.start], edit.text]
+        at = edit.end
+    text = "".join([*pieces, source.text[at:]])
+    return Edited(text=text, _line_starts=tuple(source._starts), _edits=tuple(in_order))

@@ -1,0 +1,1 @@
+"""Text logs, structured traces, tt-xla logs and tracebacks -> the same breaks. No torch here."""

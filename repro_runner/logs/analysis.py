@@ -1,0 +1,161 @@
+"""All inputs read, each by the reader for its format, and their breaks counted together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from registry.answers import Answers
+from registry.errors import Problem
+from registry.matching import Matcher
+from repro_runner.logs.blocks import Stream
+from repro_runner.logs.differences import find_differences
+from repro_runner.logs.formats import BINARY, find_format
+from repro_runner.logs.gathering import Gathering
+from repro_runner.logs.model import Input, LoggedBreak, LogPart
+from repro_runner.logs.quoting import find_quoting
+from repro_runner.logs.sources import Source, Sources, open_source
+from repro_runner.logs.text import TEXT, TRACEBACK
+
+MIXED = "mixed"
+_INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogFile:
+    """One input, and what was in it."""
+
+    name: str
+    named: bool
+    """Whether somebody named it; else it was in a folder."""
+    bytes: int
+    """Unpacked."""
+    part: LogPart
+    cut: str = ""
+    """Why its end was not reached; empty when it was."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogAnalysis:
+    """What all inputs tell."""
+
+    format: str
+    """Of all inputs that are of use; "mixed" where they differ."""
+    files: tuple[LogFile, ...]
+    graphs: int | None
+    """Of all inputs that tell; None where none does."""
+    breaks: tuple[LoggedBreak, ...]
+    """The most frequent first."""
+    torch: str
+    """The release that was named, else the one that the inputs name; empty where they don't, or differ."""
+    differences: tuple[str, ...] = ()
+    """What the ranks of one job do not share."""
+    problems: tuple[Problem, ...] = ()
+    """Inputs that could not be read, or not to their end."""
+    interrupted: bool = False
+
+    @property
+    def reports(self) -> int:
+        return sum(one.count for one in self.breaks)
+
+    @property
+    def unknown(self) -> tuple[LoggedBreak, ...]:
+        """Breaks that the registry has no id for."""
+        return tuple(one for one in self.breaks if not one.gb_ids)
+
+
+def analyse(
+    sources: Sources, matcher: Matcher, *, torch: str | None = None, advance: Callable[[int], None] | None = None
+) -> LogAnalysis:
+    """Read every input, whatever becomes of the others. Ctrl-C ends it early; what was read is in the analysis."""
+    files: list[LogFile] = []
+    problems = list(sources.problems)
+    interrupted = False
+    for source in sources.found:
+        try:
+            file = read_source(source, matcher, torch=torch, advance=advance)
+        except OSError as error:
+            problems.append(Problem(source.name, f"{error.strerror or error}; it is left out"))
+            continue
+        files.append(file)
+        if file.cut == _INTERRUPTED:
+            interrupted = True
+            break
+        if file.cut:
+            problems.append(Problem(source.name, f"{file.cut}; what came before is counted"))
+        if file.part.format == BINARY and source.named:
+            problems.append(Problem(source.name, "not a text; name a log, a trace or a traceback"))
+    return _join(files, problems, torch=torch, interrupted=interrupted)
+
+
+def with_titles(analysis: LogAnalysis, answers: Answers) -> LogAnalysis:
+    """A break that a log names by its link alone gets the type that the registry has."""
+    return replace(analysis, breaks=tuple(_with_titles(one, answers) for one in analysis.breaks))
+
+
+def _with_titles(one: LoggedBreak, answers: Answers) -> LoggedBreak:
+    types = []
+    for place, gb_id in enumerate(one.gb_ids):
+        told = one.gb_types[place] if place < len(one.gb_types) else ""
+        known = None if told else answers.answer(gb_id, torch="")
+        types.append(known.gb_type if known else told)
+    return replace(one, gb_types=tuple(types)) if types else one
+
+
+def read_source(
+    source: Source, matcher: Matcher, *, torch: str | None = None, advance: Callable[[int], None] | None = None
+) -> LogFile:
+    """Read one input to its end, or to the size that it had when it was opened; OSError if it can't be opened."""
+    with open_source(source) as (raw, limit):
+        stream = Stream(raw, limit, advance)
+        blocks: Iterator[bytes] = stream.blocks()
+        first = next(blocks, b"")
+        quoting = find_quoting(first)
+        if quoting:
+            first, blocks = quoting.unquote(first), map(quoting.unquote, blocks)
+        found = find_format(first)
+        if found is None:
+            return LogFile(
+                name=source.name, named=source.named, bytes=stream.unpacked_bytes, part=LogPart(format=BINARY)
+            )
+        reader = found.open_reader(Input(log=source.name, matcher=matcher, torch=torch, rank=source.rank))
+        block, interrupted = first, ""
+        try:
+            reader.feed(first)
+            for block in blocks:
+                reader.feed(block)
+        except KeyboardInterrupt:
+            interrupted = _INTERRUPTED
+        part = reader.finish()
+    if quoting and quoting.note:
+        part = replace(part, notes=(quoting.note, *part.notes))
+    elif part.format not in (TEXT, TRACEBACK) and not block.endswith(b"\n"):
+        part = replace(part, notes=(*part.notes, "the last line has no end: the log may have been cut there"))
+    return LogFile(
+        name=source.name,
+        named=source.named,
+        bytes=stream.unpacked_bytes,
+        part=part,
+        cut=interrupted or stream.cut,
+    )
+
+
+def _join(
+    files: Sequence[LogFile], problems: Sequence[Problem], *, torch: str | None, interrupted: bool
+) -> LogAnalysis:
+    parts = [file.part for file in files]
+    formats = {part.format for part in parts} - {BINARY}
+    telling = formats - {TEXT} or formats
+    graphs = [part.graphs for part in parts if part.graphs is not None]
+    releases = {part.torch for part in parts if part.torch}
+    breaks = Gathering(one for part in parts for one in part.breaks).breaks
+    return LogAnalysis(
+        format=telling.pop() if len(telling) == 1 else MIXED if telling else BINARY if parts else TEXT,
+        files=tuple(files),
+        graphs=sum(graphs) if graphs else None,
+        breaks=tuple(sorted(breaks, key=lambda one: (-one.count, one.file, one.line, one.gb_ids))),
+        torch=torch or (releases.pop() if len(releases) == 1 else ""),
+        differences=tuple(find_differences(parts)),
+        problems=tuple(problems),
+        interrupted=interrupted,
+    )

@@ -1,0 +1,77 @@
+"""An analysis as JSON: `graphbreak log --format json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from registry.answers import Answers
+from registry.site_address import page_address
+from repro_runner.explain.document import answer_document
+from repro_runner.logs.analysis import LogAnalysis, LogFile
+from repro_runner.logs.model import LoggedBreak
+
+KIND = "log"
+SCHEMA = 1
+_SCHEMA_FILE = Path(__file__).with_name("log.schema.json")
+
+
+def read_schema() -> str:
+    """The JSON Schema (draft 2020-12) that every such document satisfies."""
+    return _SCHEMA_FILE.read_text("utf-8")
+
+
+def analysis_document(analysis: LogAnalysis, answers: Answers) -> dict[str, Any]:
+    """Everything in the analysis, and for each break what the registry knows of its ids."""
+    return {
+        "kind": KIND,
+        "schema": SCHEMA,
+        "format": analysis.format,
+        "torch": analysis.torch,
+        "graphs": analysis.graphs,
+        "reports": analysis.reports,
+        "unknown": len(analysis.unknown),
+        "breaks": [_break_document(one, answers, analysis.torch) for one in analysis.breaks],
+        "categories": list(_categories(analysis, answers)),
+        "differences": list(analysis.differences),
+        "files": [_file_document(file) for file in analysis.files],
+        "problems": [{"where": one.where, "message": one.message} for one in analysis.problems],
+        "interrupted": analysis.interrupted,
+    }
+
+
+def _break_document(one: LoggedBreak, answers: Answers, torch: str) -> dict[str, Any]:
+    known = [answer for gb_id in one.gb_ids if (answer := answers.answer(gb_id, torch=torch))]
+    return {
+        **asdict(one),
+        "links": [page_address(gb_id) for gb_id in one.gb_ids],
+        "answers": [answer_document(answer) for answer in known],
+    }
+
+
+def _categories(analysis: LogAnalysis, answers: Answers) -> Iterator[dict[str, Any]]:
+    known = [one for one in analysis.breaks if one.gb_ids]
+    for category, gb_ids in answers.by_category(one.gb_ids[0] for one in known).items():
+        yield {
+            "key": category.key,
+            "title": category.title,
+            "breaks": len(gb_ids),
+            "reports": sum(one.count for one in known if one.gb_ids[0] in gb_ids),
+            "gb_ids": sorted(set(gb_ids)),
+            "way_out": category.way_out,
+        }
+
+
+def _file_document(file: LogFile) -> dict[str, Any]:
+    part = asdict(file.part)
+    return {
+        "name": file.name,
+        "bytes": file.bytes,
+        "cut": file.cut,
+        **{key: part[key] for key in ("format", "graphs", "rank", "torch", "errors", "notes", "unfit", "graph_list")},
+        "breaks": len(file.part.breaks),
+        "reports": sum(one.count for one in file.part.breaks),
+        "details": part["details"],
+    }

@@ -1,0 +1,133 @@
+"""Of a log's blocks, the lines that may matter: the rest is passed over as bytes, as fast as a substring search."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterator
+
+from registry.layout import SIGNS
+from repro_runner.logs.blocks import BLOCK, find_cut
+
+LONG_LINE = 64 * 1024
+"""A longer line is taken in pieces: nobody reads it, and a message in it must not carry all of it along."""
+
+_AT_ONCE = 4 * 1024
+"""Bytes given from a sign on, without a look at which lines of them have one: where one is, more are."""
+
+_OF_A_MESSAGE = (
+    b"Developer debug context",
+    b"Graph Break Reason",
+    b"nsupported: ",
+    b"xplanation:",
+    b"_dynamo.exc",
+    b"/gb/",
+)
+"""One of these is in every message; what the other signs mark only goes with one."""
+_BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"he above exception", b"Traceback (most recent")
+_ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSAGE]))
+
+
+class Sieve:
+    """Gives the lines that a DraftReader has to see, with their numbers, so that it finds what it would in all lines.
+
+    While the reader is busy with a message, that is every line. Else it is those from a line with a sign on and, of
+    the lines before it, the last that is not blank. Lines of one message may be as far apart as a block is long.
+    """
+
+    def __init__(self) -> None:
+        self._number = 1
+        self._held: deque[tuple[int, bytes, bool]] = deque()
+        """Blocks in which nobody saw a message: a message may begin with lines in them."""
+        self._held_bytes = 0
+        self._since_message = BLOCK
+        """Bytes since the last block with a message: a message may go on there."""
+        self._in_line = False
+        """Whether the last block ended within a line."""
+
+    def sift(self, block: bytes, busy: Collection[str]) -> Iterator[tuple[int, str]]:
+        """The lines of the next block; `busy` is looked at anew after each."""
+        arrived = self._number, block, self._in_line
+        self._number += block.count(b"\n")
+        self._in_line = not block.endswith(b"\n")
+        has_message = any(sign in block for sign in _OF_A_MESSAGE)
+        if has_message:
+            while self._held:
+                yield from self._scan(*self._held.popleft(), busy)
+            self._held_bytes = self._since_message = 0
+        if busy or has_message or self._since_message < BLOCK:
+            yield from self._scan(*arrived, busy)
+        else:
+            self._hold(arrived)
+        self._since_message += len(block)
+
+    def _hold(self, block: tuple[int, bytes, bool]) -> None:
+        self._held.append(block)
+        self._held_bytes += len(block[1])
+        while len(self._held) > 1 and self._held_bytes - len(self._held[0][1]) >= BLOCK:
+            self._held_bytes -= len(self._held.popleft()[1])
+
+    @staticmethod
+    def _scan(number: int, block: bytes, in_line: bool, busy: Collection[str]) -> Iterator[tuple[int, str]]:
+        at, size = 0, len(block)
+        signs = _Signs(block)
+        while at < size:
+            if not busy:
+                sign = signs.next(at)
+                start = size if sign == size else max(at, block.rfind(b"\n", at, sign) + 1)
+                if skipped := block[at:start].rstrip():
+                    last = skipped.rfind(b"\n") + 1
+                    yield number + skipped.count(b"\n"), _text(skipped[last:][-LONG_LINE:])
+                number += block.count(b"\n", at, start)
+                at = start
+                if at == size:
+                    return
+            end = block.find(b"\n", at + _AT_ONCE) + 1 or size
+            taken = block[at:end]
+            yield from _lines(taken, number, in_line=at == 0 and in_line)
+            number += taken.count(b"\n")
+            at = end
+
+
+class _Signs:
+    """Where the next sign is; each is sought once over the whole block, however many there are."""
+
+    def __init__(self, block: bytes) -> None:
+        self._block = block
+        self._places = dict.fromkeys(_ALL, -1)
+        self._next = -1
+
+    def next(self, at: int) -> int:
+        """The first place from `at` on; the block's length where there is none."""
+        if self._next < at:
+            for sign, place in self._places.items():
+                if place < at:
+                    found = self._block.find(sign, at)
+                    self._places[sign] = len(self._block) if found < 0 else found
+            self._next = min(self._places.values())
+        return self._next
+
+
+def _lines(taken: bytes, number: int, *, in_line: bool) -> Iterator[tuple[int, str]]:
+    if len(taken) <= LONG_LINE and not in_line:
+        yield from enumerate(_text(taken).split("\n"), number)
+        return
+    for offset, line in enumerate(taken.removesuffix(b"\n").split(b"\n")):
+        for piece in _pieces(line, continued=in_line and offset == 0):
+            yield number + offset, _text(piece)
+
+
+def _pieces(line: bytes, *, continued: bool) -> Iterator[bytes]:
+    """The line; of a long one its beginning, and of the rest only what has a sign."""
+    start, first = 0, not continued
+    while True:
+        end = find_cut(line, start, LONG_LINE) if len(line) - start > LONG_LINE else len(line)
+        piece = line[start:end]
+        if first or any(sign in piece for sign in _ALL):
+            yield piece
+        if end == len(line):
+            return
+        start, first = end, False
+
+
+def _text(lines: bytes) -> str:
+    return lines.decode("utf-8", "replace").removesuffix("\n")

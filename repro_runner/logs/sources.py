@@ -1,0 +1,109 @@
+"""From what somebody named to the files there are: folders are gone through, loops of links end, none comes twice."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO
+
+from registry.errors import Problem
+
+STDIN = "-"
+_RANK = re.compile(r"rank[_-]?([0-9]{1,9})", re.IGNORECASE)
+_TORCHRUN = re.compile(r"attempt_[0-9]+/([0-9]+)/std(?:out|err)\.log")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """One input."""
+
+    name: str
+    """As people are shown it."""
+    path: Path | None
+    """None for what comes in by standard input."""
+    named: bool
+    """Whether somebody named it; else it was in a folder that somebody named."""
+
+    @property
+    def rank(self) -> str:
+        """Of the process that wrote it, by its name or by the folders that torchrun makes."""
+        if self.path is None:
+            return ""
+        found = _RANK.search(self.path.name) or _TORCHRUN.search(self.path.as_posix())
+        return found[1] if found else ""
+
+
+@dataclass(slots=True)
+class Sources:
+    """All of them, and what could not be found."""
+
+    found: list[Source] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    _seen: set[tuple[int, int]] = field(default_factory=set)
+
+    def add(self, path: Path) -> None:
+        """A file, or all files in a folder, in the order of their names."""
+        waiting = [path]
+        while waiting:
+            one = waiting.pop()
+            try:
+                waiting += reversed(self._look_at(one, named=one is path))
+            except OSError as error:
+                if one is path or not one.is_symlink():  # a link in a folder may lead nowhere, or to itself
+                    self.problems.append(Problem(str(one), f"{error.strerror or error}; it is left out"))
+
+    def _look_at(self, path: Path, *, named: bool) -> list[Path]:
+        """Keep a file that is new; give what is in a folder that is new."""
+        status = path.stat()
+        if (status.st_dev, status.st_ino) in self._seen:
+            return []
+        self._seen.add((status.st_dev, status.st_ino))
+        if stat.S_ISDIR(status.st_mode):
+            return sorted(path.iterdir())
+        if named or stat.S_ISREG(status.st_mode):
+            self.found.append(Source(name=str(path), path=path, named=named))
+        return []
+
+
+def find_sources(arguments: Sequence[str]) -> Sources:
+    """The inputs behind these arguments; `-` is standard input."""
+    sources = Sources()
+    for argument in dict.fromkeys(arguments):
+        if argument == STDIN:
+            sources.found.append(Source(name="standard input", path=None, named=True))
+        else:
+            sources.add(Path(argument))
+    if not sources.found and not sources.problems:
+        sources.problems.append(Problem(", ".join(arguments), "no files are there; name a log, or a folder with logs"))
+    return sources
+
+
+@contextmanager
+def open_source(source: Source) -> Iterator[tuple[BinaryIO, int | None]]:
+    """The bytes, and how many there were when it was opened; None where that can't be known, as of a pipe."""
+    if source.path is None:
+        yield sys.stdin.buffer, None
+        return
+    with source.path.open("rb") as raw:
+        status = os.fstat(raw.fileno())
+        yield raw, status.st_size if stat.S_ISREG(status.st_mode) else None
+
+
+def count_bytes(sources: Iterable[Source]) -> int | None:
+    """Bytes on disk in all; None if one of them has no size."""
+    total = 0
+    for source in sources:
+        try:
+            status = source.path.stat() if source.path else None
+        except OSError:  # it will be reported when it is opened
+            continue
+        if status is None or not stat.S_ISREG(status.st_mode):
+            return None
+        total += status.st_size
+    return total

@@ -1,0 +1,153 @@
+"""Text: what torch logs (TORCH_LOGS=graph_breaks or +dynamo), what Python prints of an exception, and all else."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+
+from registry.matching import Match
+from registry.messages import Draft, DraftReader
+from repro_runner.logs.blocks import HEAD
+from repro_runner.logs.gathering import Gathering
+from repro_runner.logs.mentions import Mentions
+from repro_runner.logs.model import Input, LoggedBreak, LogPart, Unfit
+from repro_runner.logs.naming import is_mention, is_report, is_torchs, mentioning_record, read_break
+from repro_runner.logs.sieve import Sieve
+from repro_runner.logs.surroundings import Recent, Surroundings
+
+GRAPH_BREAKS, TRACEBACK, TEXT = "graph_breaks", "traceback", "text"
+NAME = TEXT
+
+_TO_BACKEND = b"Step 2: calling compiler function"
+_VERSION = re.compile(rb"(?:PyTorch version: |\btorch==|\btorch version: )([0-9]+\.[0-9]+\.[0-9]+)")
+_EXCEPTION = re.compile(r"torch\._dynamo\.exc\.[A-Za-z]+: |^Unsupported: ")
+_SUMMARY = re.compile(r"(?:FAILED|ERROR) |[^\"\n]{1,1000}\.py:[0-9]+: ")
+"""How pytest begins its last lines and those of `--tb=line`, which repeat what failed."""
+_COMMAND = "TORCH_LOGS={} python your_script.py 2> breaks.log"
+NO_BREAKS = Unfit(
+    question="where graphs break",
+    why="nothing in it is from torch's loggers, and no exception of Dynamo's",
+    command=_COMMAND.format("graph_breaks"),
+)
+_NO_GRAPHS = Unfit(
+    question="how many graphs there are",
+    why="a log of breaks alone does not count them",
+    command=_COMMAND.format("+dynamo"),
+)
+_REPORTS_KEPT = 100_000
+_ERRORS_KEPT = 100
+
+
+def recognise(head: bytes) -> bool:  # noqa: ARG001
+    """Whatever is no other format is text."""
+    return True
+
+
+def open_reader(source: Input) -> TextReader:
+    return TextReader(source)
+
+
+class TextReader:
+    """Finds reports of breaks, exceptions, and what only mentions a break; each break is counted once."""
+
+    def __init__(self, source: Input) -> None:
+        self._source = source
+        self._sieve, self._drafts, self._around = Sieve(), DraftReader(), Surroundings()
+        self._version: str | None = None
+        self._graphs: int | None = None
+        self._found, self._mentions = Gathering(), Mentions()
+        self._summaries: list[LoggedBreak] = []
+        self._formats = {GRAPH_BREAKS: 0, TRACEBACK: 0}
+        self._seen: Recent[int, None] = Recent(_REPORTS_KEPT)
+        """Reports in records: a log that quotes itself must not count them twice."""
+        self._last_exception: tuple[int, str] = (0, "")
+        self._errors: Counter[str] = Counter()
+        self._more_errors = 0
+
+    def feed(self, block: bytes) -> None:
+        """See Reader."""
+        if self._version is None:
+            version = _VERSION.search(block, 0, HEAD)
+            self._version = version[1].decode() if version else ""
+        if graphs := block.count(_TO_BACKEND):
+            self._graphs = (self._graphs or 0) + graphs
+        for number, line in self._sieve.sift(block, self._drafts.busy):
+            self._around.look_at(line, number)
+            for draft in self._drafts.read(line, number):
+                self._take(draft)
+
+    def finish(self) -> LogPart:
+        """See Reader."""
+        for draft in self._drafts.finish():
+            self._take(draft)
+        for one in self._mentions.untold():
+            self._found.add(one)
+        for one in () if self._formats[TRACEBACK] else self._summaries:
+            self._found.add(one)
+        found = next((name for name, count in self._formats.items() if count), TEXT)
+        return LogPart(
+            format=found,
+            graphs=self._graphs,
+            breaks=tuple(self._placed(one) for one in self._found.breaks),
+            rank=self._source.rank,
+            torch=self._version or "",
+            errors=tuple(f"{text} ({count}×)" if count > 1 else text for text, count in self._errors.items()),
+            notes=(f"{self._more_errors} more errors are not listed",) if self._more_errors else (),
+            unfit=tuple(self._unfit(found)),
+        )
+
+    def _unfit(self, found: str) -> Iterator[Unfit]:
+        if found == TEXT and self._graphs is None and not self._found.breaks and not self._errors:
+            yield NO_BREAKS
+        elif found == GRAPH_BREAKS and self._graphs is None:
+            yield _NO_GRAPHS
+
+    def _take(self, draft: Draft) -> None:
+        match = self._source.matcher.name_draft(draft, torch=self._source.torch or self._version or None)
+        if match is None:
+            # An exception of Dynamo's that is no break, such as a UserError, ended the program all the same.
+            if _EXCEPTION.match(draft.opening):
+                self._keep_error(draft.opening)
+            return
+        one = read_break(match, self._source, self._around)
+        if is_report(match):
+            self._report(one, match)
+        elif is_mention(match):
+            self._mentions.add(one, mentioning_record(match))
+        elif _SUMMARY.match(match.opening) and not match.message.explanation:
+            self._summaries.append(one)
+        else:
+            self._raise(one)
+
+    def _keep_error(self, text: str) -> None:
+        if text in self._errors or len(self._errors) < _ERRORS_KEPT:
+            self._errors[text] += 1
+        else:
+            self._more_errors += 1
+
+    def _report(self, one: LoggedBreak, match: Match) -> None:
+        self._formats[GRAPH_BREAKS] += 1
+        if is_torchs(match.record):
+            key = hash((match.record, one.where, one.gb_ids, one.gb_types))
+            if key in self._seen:
+                return
+            self._seen.keep(key, None)
+        self._mentions.tell(one)
+        self._found.add(one)
+
+    def _raise(self, one: LoggedBreak) -> None:
+        """An exception; a chain of tracebacks prints the same one again when it was raised anew."""
+        self._formats[TRACEBACK] += 1
+        line, before = self._last_exception
+        self._last_exception = one.log_line, one.message
+        if one.message == before and self._around.are_chained(line, one.log_line):
+            return
+        self._mentions.tell(replace(one, compile_ids=()))
+        self._found.add(one)
+
+    def _placed(self, one: LoggedBreak) -> LoggedBreak:
+        """With what only later lines told of its place."""
+        function, source = self._around.frame(one.file, one.line)
+        return replace(one, function=one.function or function, source=one.source or source)

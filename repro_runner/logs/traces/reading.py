@@ -1,0 +1,246 @@
+"""Structured traces, block by block, to what their processes compiled."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from registry.matching import Match, Matcher
+from registry.messages import unlabelled
+from repro_runner.capture.breaks import UserFrame
+from repro_runner.logs.traces.breaks import BreakReader, read_stack
+from repro_runner.logs.traces.model import Compilation, ProcessTrace, TraceBreak
+from repro_runner.logs.traces.records import HEADER, Damage, RecordReader, TraceRecord
+
+_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+$")
+_NEVER_SUPPRESSED = re.compile(r"^(?:torch\._dynamo\.exc\.)?UncapturedHigherOrderOpError:")
+"""A break within torch.cond and its like ends the program whatever `suppress_errors` says."""
+_MOST_STRINGS = 1_000_000
+
+
+def recognise(head: bytes) -> bool:
+    """Whether a file begins like a trace: one of its first lines is a record."""
+    lines = head.split(b"\n", 200)[:200]
+    return any(HEADER.match(line) for line in lines if not line.startswith(b"\t"))
+
+
+class TraceReader:
+    """Reads one file; it may hold the traces of several processes, one after the other or mixed."""
+
+    def __init__(self, matcher: Matcher, *, torch: str = "") -> None:
+        self._torch = torch
+        self._records = RecordReader()
+        self._breaks = BreakReader(matcher)
+        self._processes: list[_Process] = []
+        self._of_rank: dict[tuple[int, int], _Process] = {}
+        self._of_pid: dict[int, _Process] = {}
+
+    @property
+    def damage(self) -> Damage:
+        return self._records.damage
+
+    def feed(self, block: bytes) -> None:
+        """Take a block; it may end anywhere."""
+        self._take(self._records.feed(block))
+
+    def finish(self) -> tuple[ProcessTrace, ...]:
+        """All that the file told, in the order of ranks."""
+        self._take(self._records.finish())
+        for process in self._processes:
+            process.finish()
+        traces = [process.trace for process in self._processes]
+        return tuple(sorted(traces, key=lambda trace: (trace.rank is None, trace.rank or 0, trace.pid)))
+
+    def _take(self, records: Iterator[TraceRecord]) -> None:
+        for record in records:
+            self._process_of(record).read(record)
+
+    def _process_of(self, record: TraceRecord) -> _Process:
+        """A process writes no rank until it has one: what it wrote before is of the same process."""
+        last = self._of_pid.get(record.pid)
+        if record.rank is None:
+            process = last or self._new_process(record.pid)
+        else:
+            key = (record.pid, record.rank)
+            unranked = last if last and last.trace.rank is None else None
+            process = self._of_rank.get(key) or unranked or self._new_process(record.pid)
+            process.trace.rank = record.rank
+            self._of_rank[key] = process
+        self._of_pid[record.pid] = process
+        return process
+
+    def _new_process(self, pid: int) -> _Process:
+        process = _Process(ProcessTrace(pid=pid, torch=self._torch), self._breaks)
+        self._processes.append(process)
+        return process
+
+
+class _Process:
+    """Gathers the records of one process."""
+
+    def __init__(self, trace: ProcessTrace, breaks: BreakReader) -> None:
+        self.trace = trace
+        self._breaks = breaks
+        self._strings: dict[int, str] = {}
+        self._errors: dict[str, str] = {}
+        """Compilations that raised, until their metrics say how they ended."""
+
+    def read(self, record: TraceRecord) -> None:
+        match record.kind:
+            case "str":
+                self._intern(record.metadata["str"])
+            case "torch_version":
+                self._read_version(record.payload)
+            case "dynamo_start":
+                self._start(record)
+            case "dynamo_output_graph":
+                self._compilation(record).graphs += 1
+            case "recompile_reasons":
+                self._compilation(record).guard = _read_guards(record.payload)
+            case "dynamo_graph_break_reason":
+                self._break(record)
+            case "dynamo_error":
+                self._errors[_compile_id(record.metadata)] = record.payload
+            case "compilation_metrics":
+                self._end(record)
+
+    def finish(self) -> None:
+        """Of compilations whose end is not in the trace, what they raised is."""
+        for compile_id, error in self._errors.items():
+            compilation = self.trace.compilations.setdefault(compile_id, Compilation(compile_id=compile_id))
+            self._fail(compilation, error.partition("\nfrom user code:")[0], error, line=0, suppressed=False)
+        self._errors.clear()
+
+    def _compilation(self, record: TraceRecord) -> Compilation:
+        compile_id = _compile_id(record.metadata)
+        return self.trace.compilations.setdefault(compile_id, Compilation(compile_id=compile_id))
+
+    def _intern(self, entry: object) -> None:
+        match entry:
+            case [str(text), int(number)] if len(self._strings) < _MOST_STRINGS:
+                self._strings[number] = text
+
+    def _read_version(self, payload: str) -> None:
+        version = _json_or_none(payload)
+        if isinstance(version, dict):
+            self.trace.torch = str(version.get("pytorch_version", ""))
+
+    def _start(self, record: TraceRecord) -> None:
+        compilation = self._compilation(record)
+        start = record.metadata["dynamo_start"]
+        stack = start.get("stack") if isinstance(start, dict) else None
+        if isinstance(stack, list) and stack and isinstance(frame := stack[-1], dict):
+            file = frame.get("filename", "")
+            compilation.file = self._strings.get(file, "") if isinstance(file, int) else str(file)
+            compilation.function = str(frame.get("name", ""))
+            compilation.line = _as_int(frame.get("line"))
+
+    def _break(self, record: TraceRecord) -> None:
+        match, kind, stack = self._breaks.read_reason(record.payload, self.trace.torch)
+        if match is None:  # nobody's wording, but torch called it a break: kept whole
+            match = Match(gb_ids=(), how="none", message=unlabelled(record.payload))
+        compilation = self._compilation(record)
+        found = TraceBreak(match=match, kind=kind, stack=_from_compiled(stack, compilation), line=record.line)
+        if all((found.gb_ids, found.place) != (known.gb_ids, known.place) for known in compilation.breaks):
+            compilation.breaks.append(found)
+
+    def _end(self, record: TraceRecord) -> None:
+        metrics = record.metadata["compilation_metrics"]
+        if not isinstance(metrics, dict):
+            return
+        compilation = self._compilation(record)
+        if not compilation.file and metrics.get("co_filename"):
+            compilation.file = str(metrics["co_filename"])
+            compilation.function = str(metrics.get("co_name") or "")
+            compilation.line = _as_int(metrics.get("co_firstlineno"))
+        if isinstance(ops := metrics.get("graph_op_count"), int):
+            compilation.ops = (compilation.ops or 0) + ops
+        if (seconds := _seconds(metrics)) is not None:
+            compilation.seconds = (compilation.seconds or 0.0) + seconds
+        if not compilation.guard and isinstance(guard := metrics.get("recompile_reason"), str):
+            compilation.guard = _first_guard(guard)
+        self.trace.torch = self.trace.torch or str(metrics.get("pytorch_version") or "")
+        error = self._errors.pop(compilation.compile_id, "")
+        if metrics.get("fail_type"):
+            reason = f"{metrics['fail_type']}: {metrics.get('fail_reason') or ''}"
+            stack = error if "from user code:" in error else _stack_text(metrics)
+            suppressed = metrics.get("config_suppress_errors") is True and not _NEVER_SUPPRESSED.search(reason)
+            self._fail(compilation, reason, stack, line=record.line, suppressed=suppressed)
+
+    def _fail(self, compilation: Compilation, reason: str, stack: str, *, line: int, suppressed: bool) -> None:
+        """A compilation failed: because of a break it logged, of one it did not live to log, or of something else."""
+        name = reason if "torch._dynamo.exc." in reason else f"torch._dynamo.exc.{reason}"
+        match = self._breaks.name(name, self.trace.torch)
+        if match is None:
+            kept = [text for text in reason.strip().split("\n") if text]
+            compilation.failure = kept[-1] if line == 0 and kept else kept[0] if kept else "unknown"
+            return
+        logged = [number for number, known in enumerate(compilation.breaks) if known.match.gb_ids == match.gb_ids]
+        if logged:
+            compilation.breaks[logged[-1]] = replace(compilation.breaks[logged[-1]], kind="frame skipped")
+            return
+        kind = "frame skipped" if suppressed else "fatal"
+        compilation.breaks.append(TraceBreak(match=match, kind=kind, stack=_stack_or(stack, compilation), line=line))
+
+
+def _from_compiled(stack: tuple[UserFrame, ...], compilation: Compilation) -> tuple[UserFrame, ...]:
+    """The stack from the frame that was being compiled on: torch writes all of the program's."""
+    resumed = _RESUMED.match(compilation.function)
+    names = {compilation.function, resumed[1] if resumed else ""}
+    for depth in range(len(stack) - 1, -1, -1):
+        if stack[depth].file == compilation.file and stack[depth].function in names:
+            return stack[depth:]
+    return stack
+
+
+def _stack_or(text: str, compilation: Compilation) -> tuple[UserFrame, ...]:
+    frame = UserFrame(file=compilation.file, line=compilation.line, function=compilation.function, source="")
+    return read_stack(text) or ((frame,) if compilation.file else ())
+
+
+def _stack_text(metrics: dict[str, Any]) -> str:
+    """What the metrics know of the place, in the form of a stack."""
+    file, line = metrics.get("fail_user_frame_filename"), metrics.get("fail_user_frame_lineno")
+    function = metrics.get("co_name") or ""
+    return f'from user code:\n  File "{file}", line {line}, in {function}\n' if file and line else ""
+
+
+def _compile_id(metadata: dict[str, Any]) -> str:
+    frame = f"{metadata.get('frame_id', '-')}/{metadata.get('frame_compile_id', '-')}"
+    autograd = metadata.get("compiled_autograd_id")
+    return f"!{autograd}/{frame}" if autograd is not None else frame
+
+
+def _seconds(metrics: dict[str, Any]) -> float | None:
+    if isinstance(seconds := metrics.get("entire_frame_compile_time_s"), (int, float)):
+        return float(seconds)
+    duration = metrics.get("duration_us")
+    return duration / 1e6 if isinstance(duration, int) and not metrics.get("is_runtime") else None
+
+
+def _read_guards(payload: str) -> str:
+    """The newest entry's guard, which is the one that decided: torch lists all entries that did not fit."""
+    reasons = _json_or_none(payload)
+    if isinstance(reasons, list) and reasons:
+        return _first_guard(str(reasons[0]))
+    return _first_guard(reasons if isinstance(reasons, str) else payload)
+
+
+def _first_guard(reason: str) -> str:
+    """`2/0: factor == 2      # return x * factor  # model.py:21 in grow` without the entry and the padding."""
+    first = reason.strip().split("\n", 1)[0]
+    return re.sub(r" {2,}", "  ", re.sub(r"^[!\d/]+: ", "", first))
+
+
+def _json_or_none(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _as_int(value: object) -> int:
+    return value if isinstance(value, int) else 0

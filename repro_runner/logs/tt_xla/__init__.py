@@ -1,0 +1,7 @@
+"""Logs of tt-xla: graphs by their vhlo headers, how far each came, where it comes from and who split it."""
+
+from repro_runner.logs.tt_xla.part import NAME
+from repro_runner.logs.tt_xla.reading import open_reader, recognise
+from repro_runner.logs.tt_xla.repro import torch_xla_script
+
+__all__ = ["NAME", "open_reader", "recognise", "torch_xla_script"]

@@ -1,0 +1,45 @@
+"""A break's program in the form that tt-xla runs: for people who have the device. It was not run here."""
+
+from __future__ import annotations
+
+import re
+
+from registry.model import GraphBreak, Repro
+
+_HEADER = """\
+# {gb_id} on a Tenstorrent device through torch_xla.
+# Not run: nobody ran this form of the program, for want of a device. The program and its fixes were run on the CPU:
+# `graphbreak show {gb_id} --script` prints that form.
+# Needs tt-xla, which brings the backend "tt".
+"""
+_END = """\
+if __name__ == "__main__":
+    torch._logging.set_logs(graph_breaks=True)  # every break with its message and its link
+{config}    torch_xla.runtime.set_device_type("TT")
+    arguments = tree_map(lambda one: one.to(torch_xla.device()) if hasattr(one, "to") else one, inputs())
+    print(torch.compile(broken, backend="tt"{options})(*arguments))
+    torch_xla.sync()
+"""
+_CONFIG = """\
+    for name, value in CONFIG.items():
+        setattr(torch._dynamo.config, name, value)
+"""
+_IMPORTS = "import torch_xla\nimport torch_xla.runtime\nfrom torch.utils._pytree import tree_map\n"
+
+
+def torch_xla_script(gb: GraphBreak) -> str | None:
+    """The corpus's program for a break, on torch_xla's device with tt-xla's backend; None where there is no program."""
+    if gb.repro is None:
+        return None
+    source = gb.repro.source.rstrip()
+    imported = re.sub(r"^import torch\n", f"import torch\n{_IMPORTS}", source, count=1, flags=re.MULTILINE)
+    options = ', **{name: value for name, value in COMPILE.items() if name != "backend"}'
+    end = _END.format(
+        config=_CONFIG if _has(gb.repro, "CONFIG") else "",
+        options=options if _has(gb.repro, "COMPILE") else "",
+    )
+    return f"{_HEADER.format(gb_id=gb.gb_id)}{imported}\n\n\n{end}"
+
+
+def _has(repro: Repro, constant: str) -> bool:
+    return re.search(rf"^{constant}\b", repro.source, re.MULTILINE) is not None
