@@ -23,6 +23,8 @@ _WIDEST = 110
 _MOST_FIXES = 2
 _MOST_LINES = 4
 _MOST_FRAMES = 4
+_LEAST_CODE = 12
+"""So many columns of a summary are left to the line of code, however long its place is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,11 +219,11 @@ def _summary(view: ReportView, width: int) -> Iterator[RenderableType]:
 
 
 def _rows(sites: tuple[SiteView, ...], width: int) -> Table:
-    """One line per site; of what id and kind leave, the place takes two thirds at most, and the code the rest."""
+    """One line per site; of what id and kind leave, the place takes what it needs, and the code the rest."""
     cells = [tuple(map(plain, (site.gb_id, site.where, site.kind, site.source))) for site in sites]
     ids, places, kinds, _ = (max(map(cell_len, column)) for column in zip(*cells, strict=True))
-    room = max(width - ids - kinds - 6, 9)
-    places = min(places, room * 2 // 3)
+    room = max(width - ids - kinds - 6, 2 * _LEAST_CODE)
+    places = min(places, room - _LEAST_CODE)
     rows = Table.grid(padding=(0, 2))
     rows.add_column(no_wrap=True, style="yellow")
     rows.add_column(overflow="fold", width=places)
