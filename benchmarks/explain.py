@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 REPEATS = 7
-SEVEN = ROOT / "tests" / "repro_runner" / "explained" / "seven.py"
+SEVEN = ROOT / "tests" / "repro_runner" / "fixtures" / "programs" / "seven.py"
 TOOLS = {
     "explain": "`graphbreak explain`",
     "logs": "`TORCH_LOGS=graph_breaks`",
@@ -124,13 +124,13 @@ def _work(program: str) -> Callable[[], None]:
     import torch
 
     if program == "seven":
-        from tests.repro_runner.explained import seven
+        from tests.repro_runner.fixtures.programs import seven
 
         model: Any = seven.model
         arguments: list[tuple[tuple[Any, ...], dict[str, Any]]] = [((torch.ones(size),), {}) for size in (4, 5)]
         backend = "eager"
     else:
-        from tests.repro_runner.hugging_face_models import wav2vec2
+        from tests.repro_runner.fixtures.hugging_face_models import wav2vec2
 
         example = wav2vec2()
         model = example.model.eval()
@@ -215,7 +215,7 @@ def found_by_torch() -> dict[str, list[int]]:
     """In a child: what torch's own ways tell."""
     import torch
 
-    from tests.repro_runner.explained import seven
+    from tests.repro_runner.fixtures.programs import seven
 
     with contextlib.redirect_stdout(io.StringIO()):
         explained: Any = torch._dynamo.explain(seven.model)(torch.ones(4))

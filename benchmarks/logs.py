@@ -30,7 +30,7 @@ from repro_runner.cli.knowledge import read_package  # noqa: E402
 from repro_runner.logs.blocks import Stream  # noqa: E402
 from repro_runner.logs.formats import find_format  # noqa: E402
 from repro_runner.logs.model import Input, LogPart  # noqa: E402
-from tests.repro_runner.tt_xla_logs import Compiled, as_bytes, breaking, compiling, tracing  # noqa: E402
+from tests.repro_runner.fixtures.tt_xla_logs import Compiled, as_bytes, breaking, compiling, tracing  # noqa: E402
 
 RECORDED = ROOT / "tests" / "repro_runner"
 TIMES = 3

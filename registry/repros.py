@@ -8,9 +8,9 @@ import re
 from pathlib import Path
 
 from registry.datafile import read_data_file
+from registry.dependencies import Statements
 from registry.errors import InvalidInput, Problem
 from registry.model import Repro
-from registry.needed import Statements
 
 
 def read_repros(folder: Path) -> dict[str, Repro]:

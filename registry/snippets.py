@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
+from registry.dependencies import Statements, bound_names
 from registry.model import Registry, Repro
-from registry.needed import Statements, bound_names
 
 _CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "NO_FIX", "EAGER_RAISES", "REACH", "FLAGS"})
 

@@ -14,7 +14,7 @@ from registry.measured import BreakCost, CostCurve, CostPoint, Machine, ModelRow
 from registry.model import GraphBreak, Registry
 from sitegen.charts import curves_chart
 from sitegen.machine_links import API
-from sitegen.words import device_name
+from sitegen.sentences import device_name
 
 VERSION = 1
 MEASUREMENTS = f"{API}/measurements.json"

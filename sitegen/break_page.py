@@ -23,7 +23,7 @@ from sitegen.programs import seen_in
 from sitegen.related import Relations
 from sitegen.release_table import LEGEND, release_rows
 from sitegen.report_issue import report_url
-from sitegen.words import device_name, first_sentence, joined, release_span
+from sitegen.sentences import device_name, first_sentence, joined, release_span
 
 _REACH = {
     "config": {

@@ -11,7 +11,7 @@ from registry.snippets import Program, Programs, Snippet
 from sitegen.counts import Lists
 from sitegen.dashboard import used_categories
 from sitegen.facets import STATUSES
-from sitegen.words import first_sentence
+from sitegen.sentences import first_sentence
 
 KINDS = {"rewrite": "Rewrite the code", "flag": "Set a flag", "custom op": "Make it an operator"}
 """Kind of a fix -> its name on the site."""

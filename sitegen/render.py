@@ -7,13 +7,13 @@ from pathlib import Path
 import jinja2
 
 from registry.errors import InvalidInput, Problem
-from registry.look import read_look
 from registry.model import Registry
 from registry.pages import page_file
 from registry.snippets import programs_of
+from registry.stylesheet import read_look
+from sitegen.api_outputs import render_machines
 from sitegen.break_page import BreakPages
 from sitegen.home import render_home
-from sitegen.machines import render_machines
 from sitegen.overview import render_overview
 from sitegen.paste import render_paste
 from sitegen.templating import template_environment

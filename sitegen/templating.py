@@ -11,7 +11,7 @@ import jinja2
 from sitegen.code import escape_code
 from sitegen.escape import prose, verbatim
 from sitegen.links import page_link
-from sitegen.words import device_name
+from sitegen.sentences import device_name
 
 _GAPS = re.compile(r"\n(?:[ \t]*\n)+")
 

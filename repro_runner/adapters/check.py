@@ -17,16 +17,16 @@ from repro_runner.adapters.op_support import Judge, OpSupport, list_op_support
 from repro_runner.adapters.placement import Placement, place_graphs
 from repro_runner.adapters.summary import render_summary
 from repro_runner.adapters.transfers import Transfers
-from repro_runner.artifacts import RunFolder
-from repro_runner.backends.kept import keep_artifacts, keep_graph
+from repro_runner.backends.graph_dumps import keep_artifacts, keep_graph
 from repro_runner.backends.refusals import MalformedSettings
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.capture.document import breaks_document
 from repro_runner.constraints import Constraint, Violation, find_violations, violation_record
 from repro_runner.graphs import Trace, TracedGraph, trace_model
 from repro_runner.graphs.traced import Decompositions
-from repro_runner.subject import ModelFailed, Subject
-from repro_runner.subject.model import told, where
+from repro_runner.model_under_test import ModelFailed, Subject
+from repro_runner.model_under_test.model import told, where
+from repro_runner.runs import RunFolder
 
 Device = AcceleratorAdapter | AcceleratorCapabilities
 

@@ -16,7 +16,7 @@ from torch._inductor.custom_graph_pass import CustomPartitionerFn
 from torch._inductor.debug import DebugContext
 from torch.fx import Graph, GraphModule
 
-from repro_runner.backends.kept import KeptGraph, harmless
+from repro_runner.backends.graph_dumps import KeptGraph, harmless
 from repro_runner.graphs.traced import Cut, TracedGraph
 
 _UNCACHED = {"fx_graph_cache": False, "fx_graph_remote_cache": False}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.answers import Answers
+from registry.advice import Answers
 from repro_runner.assistant.answer import ModelAnswer, NotUnderstood, apply_blocks, parse_answer
 from repro_runner.assistant.client import NoAnswer, request_answer
 from repro_runner.assistant.patch_rules import find_dodges, find_refusals
@@ -18,7 +18,7 @@ from repro_runner.assistant.source_excerpt import Excerpt, read_excerpt
 from repro_runner.assistant.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
 from repro_runner.assistant.verdict import find_doubt, find_notes
 from repro_runner.explain.report import Report, Site
-from repro_runner.handover.trial import Trial, Trials
+from repro_runner.fix_report.trial import Trial, Trials
 
 if TYPE_CHECKING:
     from repro_runner.explain.running import ProgramToRun

@@ -7,11 +7,11 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.answers import Answer, Answers
+from registry.advice import Answer, Answers
 from repro_runner.assistant.masking import Masker
 from repro_runner.assistant.source_excerpt import Excerpt, read_excerpt
 from repro_runner.explain.report import Site
-from repro_runner.terminal import plain
+from repro_runner.output.terminal import plain
 
 if TYPE_CHECKING:
     from jinja2 import Template

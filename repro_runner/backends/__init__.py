@@ -1,6 +1,6 @@
 """Backends for `torch.compile` that stand in for a device."""
 
-from repro_runner.backends.kept import ArtifactsWarning, keep_artifacts
+from repro_runner.backends.graph_dumps import ArtifactsWarning, keep_artifacts
 from repro_runner.backends.mock import make_mock_backend, mock_backend
 from repro_runner.backends.refusals import (
     ConstraintViolations,

@@ -9,8 +9,8 @@ from typing import Any
 from torch._dynamo.backends.registry import list_backends, lookup_backend
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.subject import ModelFailed, import_source
-from repro_runner.subject.model import told
+from repro_runner.model_under_test import ModelFailed, import_source
+from repro_runner.model_under_test.model import told
 
 Backend = Callable[..., Callable[..., Any]]
 

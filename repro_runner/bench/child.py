@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.errors import InvalidInput
 from repro_runner.bench.job import Job
-from repro_runner.runner.linux import die_with_parent
+from repro_runner.process.linux import die_with_parent
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from torch import nn
 
 from repro_runner.bench.catalogue import MODELS, Shape
 from repro_runner.bench.ssm import StateSpaceModel
-from repro_runner.subject import Subject
+from repro_runner.model_under_test import Subject
 
 
 def make_subject(name: str, size: str, device: str, *, seed: int = 0) -> Subject:

@@ -18,7 +18,7 @@ from repro_runner.bench.peak_memory import PeakMemory
 from repro_runner.bench.spread import rounded
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
-from repro_runner.subject import Subject, load_subject, tensors_in
+from repro_runner.model_under_test import Subject, load_subject, tensors_in
 
 
 def measure_row(job: Job) -> dict[str, Any]:

@@ -15,8 +15,8 @@ from registry.model import CapturedProgram
 from repro_runner.cli.data import DATA
 from repro_runner.explain.report import Report
 from repro_runner.explain.saved import read_saved
-from repro_runner.figures import counted
-from repro_runner.terminal import plain
+from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 
 _LONGEST = 200
 """Characters of --about: it stands in a line of a page."""

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.artifacts import find_run, list_runs
-from repro_runner.artifacts.inventory import DOCUMENTS
+from repro_runner.output.terminal import plain
 from repro_runner.report import RunContents, read_contents
-from repro_runner.terminal import plain
+from repro_runner.runs import find_run, list_runs
+from repro_runner.runs.inventory import DOCUMENTS
 
 TYPES = {
     "summary": (),

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from repro_runner.artifacts import runs_home
-from repro_runner.artifacts.deletion import choose_runs, delete_runs, is_being_written
-from repro_runner.artifacts.inventory import ListedRun, describe_run
-from repro_runner.artifacts.run_folder import RunFolder, list_runs
-from repro_runner.figures import counted, size
-from repro_runner.terminal import plain, table
+from repro_runner.output.terminal import plain, table
+from repro_runner.output.units import counted, size
+from repro_runner.runs import runs_home
+from repro_runner.runs.deletion import choose_runs, delete_runs, is_being_written
+from repro_runner.runs.inventory import ListedRun, describe_run
+from repro_runner.runs.run_folder import RunFolder, list_runs
 
 _AGE = re.compile(r"(\d{1,4})([mhdw])", re.ASCII)
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}

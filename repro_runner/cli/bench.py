@@ -13,7 +13,6 @@ from typing import Any
 
 from registry.datafile import check_writable, read_data_file, write_data_file
 from registry.errors import InvalidInput, Problem, WriteFailed
-from repro_runner.artifacts import RunFolder
 from repro_runner.bench.catalogue import BACKENDS, MODELS, SIZES
 from repro_runner.bench.document import (
     Document,
@@ -27,6 +26,7 @@ from repro_runner.bench.document import (
 from repro_runner.bench.job import Job
 from repro_runner.bench.suite import measure_curves, measure_rows, plan_rows
 from repro_runner.bench.table import render_catalogue, render_curves, render_rows
+from repro_runner.runs import RunFolder
 
 DESCRIPTION = """\
 Measure models, each under each backend in processes of its own: the first call with an empty and with a filled cache,

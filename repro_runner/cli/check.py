@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput
-from repro_runner.artifacts import RunFolder
 from repro_runner.cli.subject import add_subject_arguments, read_subject
 from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.adapters.check import CheckResult

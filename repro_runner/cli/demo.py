@@ -7,8 +7,8 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from repro_runner.artifacts import RunFolder
 from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
 
 EPILOG = """\
 exit codes:

@@ -7,9 +7,9 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from repro_runner.artifacts import RunFolder
 from repro_runner.cli.subject import add_subject_arguments, read_subject
 from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.diff import DiffReport

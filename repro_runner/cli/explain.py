@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 from registry.errors import WriteFailed
 from repro_runner.cli.explain_options import check_options, make_parser, program_words
 from repro_runner.explain.allowed import Entry, allow_list, judge_sites, read_allowed, write_allowed
-from repro_runner.explain.faces.found import Found
-from repro_runner.explain.faces.words import ended, failed, where
+from repro_runner.explain.render.found import Found
+from repro_runner.explain.render.words import ended, failed, where
 from repro_runner.explain.report import Report
 from repro_runner.explain.standard_output import flush_stdout, keep_stdout, usable, write_stdout
-from repro_runner.figures import counted
+from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 from repro_runner.runner.environment import describe_environment
-from repro_runner.terminal import plain
 
 if TYPE_CHECKING:
     from io import FileIO
 
     from repro_runner.assistant import Suggestion
-    from repro_runner.explain.faces.terminal import Screen
+    from repro_runner.explain.render.terminal import Screen
     from repro_runner.explain.running import ProgramToRun
 
 INTERRUPTED = 130
@@ -126,7 +126,7 @@ def _show(start: _Start, report: Report) -> int:
         suggestions=_suggestions(arguments, report, start.program),
     )
 
-    from repro_runner.explain.faces.rendering import Wishes, read_and_render
+    from repro_runner.explain.render.rendering import Wishes, read_and_render
 
     wishes = Wishes(
         format=arguments.format,
@@ -155,7 +155,7 @@ def _suggestions(arguments: argparse.Namespace, report: Report, program: Program
     if not arguments.llm or report.program.exit_code == INTERRUPTED:
         return None
     from repro_runner.assistant import ask, read_settings
-    from repro_runner.explain.faces.rendering import read_answers
+    from repro_runner.explain.render.rendering import read_answers
 
     settings = read_settings(url=arguments.llm_url, model=arguments.llm_model)
     return ask(report, program, settings, answers=read_answers(), tell=_tell)
@@ -164,7 +164,7 @@ def _suggestions(arguments: argparse.Namespace, report: Report, program: Program
 def _show_prompts(arguments: argparse.Namespace, report: Report, stdout: FileIO) -> None:
     """After a terminal's report; a document stays alone on standard output."""
     from repro_runner.assistant import render_prompts
-    from repro_runner.explain.faces.rendering import read_answers
+    from repro_runner.explain.render.rendering import read_answers
 
     lines: list[str] = []
     for number, prompt in enumerate(render_prompts(report, answers=read_answers()), 1):
@@ -178,7 +178,7 @@ def _show_prompts(arguments: argparse.Namespace, report: Report, stdout: FileIO)
 
 def _keep(arguments: argparse.Namespace, found: Found, folder: Path) -> None:
     if arguments.save:
-        from repro_runner.explain.faces.rendering import document_text
+        from repro_runner.explain.render.rendering import document_text
 
         _write(arguments.save, document_text(found))
     if arguments.write_allow:
@@ -187,8 +187,8 @@ def _keep(arguments: argparse.Namespace, found: Found, folder: Path) -> None:
 
 
 def _hand_over(folder: Path, report: Report, program: ProgramToRun) -> None:
-    from repro_runner.explain.faces.rendering import read_registry
-    from repro_runner.handover import findings_of_program, write_handover
+    from repro_runner.explain.render.rendering import read_registry
+    from repro_runner.fix_report import findings_of_program, write_handover
 
     written = write_handover(folder, findings_of_program(report, program), read_registry(), tell=_tell)
     _tell(f"{written.report} written")
@@ -198,7 +198,7 @@ def _screen(arguments: argparse.Namespace) -> Screen | None:
     """What standard output can show; None where no terminal's text goes there."""
     if arguments.out is not None or arguments.format != "terminal":
         return None
-    from repro_runner.explain.faces.terminal import screen_of
+    from repro_runner.explain.render.terminal import screen_of
 
     return screen_of(sys.stdout)
 

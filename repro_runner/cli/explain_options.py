@@ -102,7 +102,7 @@ def check_options(arguments: argparse.Namespace, words: list[str]) -> None:
     if arguments.allow:
         problems += _refused(lambda: read_allowed(arguments.allow))
     if arguments.report:
-        from repro_runner.handover import check_folder
+        from repro_runner.fix_report import check_folder
 
         problems += _refused(lambda: check_folder(arguments.report))
     if arguments.llm:

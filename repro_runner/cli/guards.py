@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.artifacts import RunFolder
 from repro_runner.cli.subject import add_subject_arguments, read_subject
 from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.guards import Call, GuardReport
-    from repro_runner.subject import Subject
+    from repro_runner.model_under_test import Subject
 
 CALLS = """\
 which calls are made:

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from registry.merge import merge_registry
 from repro_runner.cli.knowledge import read_package
-from repro_runner.figures import counted
-from repro_runner.terminal import plain
+from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
-    from registry.answers import Answers
+    from registry.advice import Answers
     from registry.model import Registry
     from repro_runner.logs.analysis import LogAnalysis
     from repro_runner.logs.sources import Source
@@ -101,13 +101,13 @@ def _check(arguments: argparse.Namespace) -> None:
     if problems:
         raise InvalidInput(problems)
     if arguments.report is not None:
-        from repro_runner.handover import check_folder
+        from repro_runner.fix_report import check_folder
 
         check_folder(arguments.report)
 
 
 def _log(arguments: argparse.Namespace) -> int:
-    from registry.answers import Answers
+    from registry.advice import Answers
     from registry.matching import Matcher
     from repro_runner.logs.analysis import analyse, with_titles
     from repro_runner.logs.sources import find_sources
@@ -139,8 +139,8 @@ def _show(text: str, out: Path | None) -> None:
 
 
 def _hand_over(analysis: LogAnalysis, registry: Registry, folder: Path) -> None:
-    from repro_runner.handover import write_handover
-    from repro_runner.logs.handing import findings_of_logs
+    from repro_runner.fix_report import write_handover
+    from repro_runner.fix_report.from_logs import findings_of_logs
 
     written = write_handover(folder, findings_of_logs(analysis), registry)
     print(f"{written.report} written, and {counted(len(written.repros), 'program')}", file=sys.stderr)
@@ -156,12 +156,12 @@ def _render(analysis: LogAnalysis, answers: Answers, arguments: argparse.Namespa
 
     view = view_analysis(analysis, answers, folder=Path.cwd())
     if arguments.format == "md":
-        from repro_runner.explain.faces.markdown import render_markdown
+        from repro_runner.explain.render.markdown import render_markdown
 
         told = replace(view, notes=(*view.notes, *describe_commands(analysis)))
         return render_markdown(told, summary=arguments.summary)
 
-    from repro_runner.explain.faces.terminal import Screen, render_terminal, screen_of
+    from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
 
     screen = screen_of(sys.stdout) if arguments.out is None else Screen()
     # never wrapped: a command is there to be copied

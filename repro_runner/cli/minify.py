@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro_runner.artifacts import RunFolder
 from repro_runner.cli.subject import add_subject_arguments, read_subject
 from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.minifier import MinifiedProgram, Search

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from registry.errors import WriteFailed
-from repro_runner.artifacts import RunFolder, find_run
 from repro_runner.report import RunContents, join_documents, read_contents
+from repro_runner.runs import RunFolder, find_run
 
 EPILOG = """\
 With a model, everything is done in one run: what a device refuses of it, where Inductor's numbers differ from eager's,

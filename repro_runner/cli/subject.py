@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from repro_runner.subject import Subject
+    from repro_runner.model_under_test import Subject
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +22,6 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
 
 def read_subject(arguments: argparse.Namespace) -> Subject:
     """Import torch, then the user's file; InvalidInput if there is no model in it."""
-    from repro_runner.subject import load_subject
+    from repro_runner.model_under_test import load_subject
 
     return load_subject(arguments.model, device=arguments.device, seed=arguments.seed)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro_runner.artifacts import RunFolder, list_runs, runs_home
-from repro_runner.artifacts.run_folder import MANIFEST
+from repro_runner.runs import RunFolder, list_runs, runs_home
+from repro_runner.runs.run_folder import MANIFEST
 
 _TINY = Path(__file__).with_name("tiny")
 Tell = Callable[[str], None]

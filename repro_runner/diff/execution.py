@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.diff.leaves import Flat, flatten
-from repro_runner.subject import Subject
+from repro_runner.diff.flatten import Flat, flatten
+from repro_runner.model_under_test import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

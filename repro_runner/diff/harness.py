@@ -27,8 +27,8 @@ from repro_runner.diff.first_op import FirstDifference
 from repro_runner.diff.report import DiffReport
 from repro_runner.diff.sides import EAGER, Side, find_side
 from repro_runner.diff.watched_graphs import WatchedGraphs
-from repro_runner.subject import ModelFailed, Subject, arguments_of
-from repro_runner.subject.model import told, where
+from repro_runner.model_under_test import ModelFailed, Subject, arguments_of
+from repro_runner.model_under_test.model import told, where
 
 
 class KernelDiffHarness:

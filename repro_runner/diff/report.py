@@ -11,7 +11,7 @@ from repro_runner.diff.config import plain_number
 from repro_runner.diff.first_op import FirstDifference
 
 if TYPE_CHECKING:
-    from repro_runner.artifacts import RunFolder
+    from repro_runner.runs import RunFolder
 
 _SHOWN = 30
 """Rows of the table; gradients of a large model have hundreds."""

@@ -14,7 +14,7 @@ from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.first_op import FirstDifference, Search
 from repro_runner.diff.graph_run import GraphInputs, run_graph
 from repro_runner.diff.sides import CompiledGraph
-from repro_runner.subject.model import told
+from repro_runner.model_under_test.model import told
 
 
 class WatchedGraphs:

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
 from repro_runner.explain.report import Report, Site, in_package, located
-from repro_runner.figures import counted
+from repro_runner.output.units import counted
 
 _ID = re.compile(r"GB\d{4,6}|GBL-[0-9A-F]{6}", re.IGNORECASE)
 _LIMIT = re.compile(r"x(\d+)")

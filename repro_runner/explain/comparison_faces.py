@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from repro_runner.explain.comparison import Comparison, Figure, Pair, Place
-from repro_runner.figures import counted, seconds
-from repro_runner.terminal import plain, table
+from repro_runner.output.terminal import plain, table
+from repro_runner.output.units import counted, seconds
 
 _TEMPLATES = Path(__file__).parent / "templates"
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from registry.answers import Answer, Answers
+from registry.advice import Answer, Answers
 from registry.site_address import page_address
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from registry.model import CapturedProgram, Environment, GraphBreak, Registry, Revision, SeenBreak
 from registry.templates import collapse, make_template
 from repro_runner.explain.report import Report, Site
-from repro_runner.terminal import plain
+from repro_runner.output.terminal import plain
 
 _SHORTEST = 3
 """Letters of a name that tell something: an `x` is part of every text."""

@@ -128,22 +128,22 @@ class Report:
         return len(self.sites)
 
     def __repr__(self) -> str:
-        from repro_runner.explain.faces.short import short_text
+        from repro_runner.explain.render.short import short_text
 
         return short_text(self)
 
     def text(self, *, width: int = 80) -> str:
         """All of it as plain text, as `graphbreak explain` prints it."""
-        from repro_runner.explain.faces.found import Found
-        from repro_runner.explain.faces.rendering import Wishes, read_and_render
-        from repro_runner.explain.faces.terminal import Screen
+        from repro_runner.explain.render.found import Found
+        from repro_runner.explain.render.rendering import Wishes, read_and_render
+        from repro_runner.explain.render.terminal import Screen
 
         return read_and_render(Found(report=self), Wishes(screen=Screen(width=width)))
 
     def _repr_html_(self) -> str:
-        from repro_runner.explain.faces.found import Found
-        from repro_runner.explain.faces.page import render_notebook
-        from repro_runner.explain.faces.rendering import Wishes, view_of
+        from repro_runner.explain.render.found import Found
+        from repro_runner.explain.render.page import render_notebook
+        from repro_runner.explain.render.rendering import Wishes, view_of
 
         return render_notebook(view_of(Found(report=self), Wishes()))
 

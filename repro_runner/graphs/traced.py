@@ -14,7 +14,7 @@ from torch.fx import GraphModule
 
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.constraints.liveness import note_held_inputs
-from repro_runner.subject import Subject
+from repro_runner.model_under_test import Subject
 
 Backend = Callable[..., Callable[..., Any]]
 Decompositions = Mapping[torch._ops.OperatorBase, Callable[..., Any]]

@@ -14,8 +14,8 @@ import torch
 from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.subject import ModelFailed, Subject, arguments_of
-from repro_runner.subject.model import told, where
+from repro_runner.model_under_test import ModelFailed, Subject, arguments_of
+from repro_runner.model_under_test.model import told, where
 
 Model = Callable[..., Any]
 

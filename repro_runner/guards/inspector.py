@@ -26,7 +26,7 @@ from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
 from repro_runner.guards.varying import default_calls
 from repro_runner.guards.watching import Compilation, try_advice, watch_calls
-from repro_runner.subject import Subject
+from repro_runner.model_under_test import Subject
 
 
 class GuardInspector:

@@ -10,7 +10,7 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.guards.calls import Call, parameters_of, run_eagerly
-from repro_runner.subject import ModelFailed, Subject
+from repro_runner.model_under_test import ModelFailed, Subject
 
 _STEPS = (1, 2)
 """By how much a size grows: the first makes torch compile again, the second shows whether it has to once more."""

@@ -29,7 +29,7 @@ from repro_runner.guards.change import Change
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.rendering import counted
 from repro_runner.guards.report import GuardReport
-from repro_runner.subject import Subject
+from repro_runner.model_under_test import Subject
 
 Prepare = Callable[[Any, Model], Model]
 """From the compiled model and the one that it is of, to what is called in its place."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from registry.answers import Answers
+from registry.advice import Answers
 from registry.errors import Problem
 from registry.matching import Matcher
 from repro_runner.logs.blocks import Stream

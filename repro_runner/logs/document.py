@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from registry.answers import Answers
+from registry.advice import Answers
 from registry.site_address import page_address
 from repro_runner.explain.document import answer_document
 from repro_runner.logs.analysis import LogAnalysis, LogFile

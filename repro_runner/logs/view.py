@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from registry.answers import Answers
-from repro_runner.explain.faces.view import ReportView, SiteView, view_report
+from registry.advice import Answers
+from repro_runner.explain.render.view import ReportView, SiteView, view_report
 from repro_runner.explain.report import Frequency, Program, Report, Site
-from repro_runner.figures import counted, size
 from repro_runner.logs.analysis import LogAnalysis, LogFile
 from repro_runner.logs.formats import BINARY
 from repro_runner.logs.model import LoggedBreak, Unfit
 from repro_runner.logs.text import NO_BREAKS
+from repro_runner.output.units import counted, size
 
 UNKNOWN = "unknown"
 _NOWHERE = "(the log does not say where)"

@@ -25,8 +25,8 @@ from repro_runner.minifier.recording import RecordedGraph, Recording, record_gra
 from repro_runner.minifier.script import Check
 from repro_runner.minifier.trials import STILL_FAILS, Apart, Here, Trials
 from repro_runner.minifier.violations import find_violation, violation_checks
-from repro_runner.subject import Subject
-from repro_runner.subject.model import told
+from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test.model import told
 
 _STANDS_FOR = {"mock": "aot_eager", "aot_mock": "inductor"}
 """What a mock backend runs a graph with, once its limits are looked at on their own."""

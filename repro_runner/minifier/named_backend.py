@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.subject.model import told
+from repro_runner.model_under_test.model import told
 
 _HOW = "name a registered backend, or `module:attribute`, or `FILE.py:attribute`"
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from registry.needed import Statements, bound_names
+from registry.dependencies import Statements, bound_names
 from repro_runner.constraints import Constraint, GraphConstraint
 from repro_runner.constraints.narrowing import Narrowing
 from repro_runner.minifier.parts import own_rule

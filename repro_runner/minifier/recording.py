@@ -13,7 +13,7 @@ from torch.fx import GraphModule
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.graphs import TracedGraph, tracing_backend
 from repro_runner.minifier.recipes import copy_of
-from repro_runner.subject import Subject
+from repro_runner.model_under_test import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

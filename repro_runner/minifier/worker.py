@@ -17,9 +17,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from repro_runner.process.linux import adopt_orphans, die_with_parent
 from repro_runner.runner.child import settle
 from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.linux import adopt_orphans, die_with_parent
 from repro_runner.runner.supervise import Supervisor
 
 

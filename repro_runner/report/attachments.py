@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 
-from repro_runner.artifacts import RunFolder
+from repro_runner.runs import RunFolder
 
 LARGEST_FILE = 400_000
 LARGEST_TOTAL = 8_000_000

@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput
-from repro_runner.artifacts import RunFolder
 from repro_runner.report.making import Job
 from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.adapters import AcceleratorCapabilities
-    from repro_runner.subject import Subject
+    from repro_runner.model_under_test import Subject
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -66,7 +66,7 @@ def _own_standard_output() -> Tell:
 def _begin(job: Job) -> Examination:
     """InvalidInput if the capability file or the model is not valid; then no run is made."""
     from repro_runner.adapters.capability_file import read_capabilities
-    from repro_runner.subject import load_subject
+    from repro_runner.model_under_test import load_subject
 
     capabilities = None if job.device_file is None else read_capabilities(Path(job.device_file))
     subject = load_subject(job.model, device=job.device, seed=job.seed)
@@ -84,7 +84,7 @@ def _new_run(job: Job) -> RunFolder:
 
 def _failure(step: str, examination: Examination) -> str:
     """Take the step; return why it failed, in a line, or nothing."""
-    from repro_runner.subject.model import told
+    from repro_runner.model_under_test.model import told
 
     try:
         _STEPS[step](examination)

@@ -7,7 +7,7 @@ from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
-from repro_runner.report.escaping import fit_for_html
+from repro_runner.output.html import fit_for_html
 
 
 def highlight_python(text: str) -> Markup:

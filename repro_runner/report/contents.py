@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from registry.errors import InvalidInput
-from repro_runner.artifacts import RunFolder
-from repro_runner.artifacts.inventory import DOCUMENTS, graph_folders
+from repro_runner.runs import RunFolder
+from repro_runner.runs.inventory import DOCUMENTS, graph_folders
 
 FAILURES = "failures.json"
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from repro_runner.artifacts.inventory import DOCUMENTS
 from repro_runner.report.contents import RunContents
+from repro_runner.runs.inventory import DOCUMENTS
 
 _ABOUT_THE_WRITER = ("kind", "schema", "pid", "host")
 

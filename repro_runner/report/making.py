@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.artifacts import RunFolder
 from repro_runner.bench.catalogue import BACKENDS
 from repro_runner.bench.document import bench_document, describe_machine
 from repro_runner.bench.suite import measure_rows, plan_rows
 from repro_runner.report.contents import FAILURES
+from repro_runner.runs import RunFolder
 
 STEPS = {"check": "violations", "diff": "numerics", "guards": "guards"}
 """Verb -> the kind of document that says what came of it."""

@@ -13,12 +13,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from registry.look import read_look
 from registry.site_address import SITE
-from repro_runner.figures import size
+from registry.stylesheet import read_look
+from repro_runner.output.html import fit_for_html
+from repro_runner.output.units import size
 from repro_runner.report.code import highlight_python
 from repro_runner.report.contents import RunContents
-from repro_runner.report.escaping import fit_for_html
 from repro_runner.report.parts.catalogue import MALFORMED, Judged, damaged, judge_parts, missing_parts
 from repro_runner.report.parts.verdict import MARKS
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from repro_runner.figures import counted
+from repro_runner.output.terminal import plain, table
+from repro_runner.output.units import counted
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.catalogue import judge_parts, missing_parts
 from repro_runner.report.parts.device import op_support_view, violations_view
 from repro_runner.report.parts.graphs import describe_parts
 from repro_runner.report.parts.guards import guards_view
 from repro_runner.report.parts.verdict import MARKS
-from repro_runner.terminal import plain, table
 
 
 def summary_lines(contents: RunContents) -> Iterator[str]:

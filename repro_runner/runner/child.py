@@ -7,8 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+from repro_runner.process.linux import die_with_parent
 from repro_runner.runner.job import Job
-from repro_runner.runner.linux import die_with_parent
 
 
 def settle(folder: Path, output: int) -> None:

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from repro_runner.process.linux import children, memory_of_group
 from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.linux import children, memory_of_group
 
 _POLL_SECONDS = 0.02
 _MEMORY_EVERY = 0.25

@@ -18,9 +18,9 @@ from collections import deque
 from pathlib import Path
 from types import FrameType
 
+from repro_runner.process.linux import adopt_orphans, die_with_parent
 from repro_runner.runner.child import settle, work
 from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.linux import adopt_orphans, die_with_parent
 from repro_runner.runner.supervise import Supervisor
 
 SAMPLE = """

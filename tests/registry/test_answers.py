@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from registry.answers import Answer, Answers, telling_hints
+from registry.advice import Answer, Answers, telling_hints
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Registry
 from registry.repros import parse_repro

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
+from registry.dependencies import Statements
 from registry.errors import InvalidInput
 from registry.evidence import read_evidence
 from registry.findings import read_findings
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Finding, Unreached
-from registry.needed import Statements
 from registry.releases import read_releases
 from registry.repros import kind_of_fix, parse_repro, read_repros
 from registry.snapshot import read_snapshot

@@ -17,7 +17,7 @@ from registry.model import (
     Unreached,
 )
 from registry.snippets import programs_of
-from sitegen.machines import render_machines
+from sitegen.api_outputs import render_machines
 from sitegen.templating import template_environment
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, captured, knowledge, release, revision, site

@@ -16,7 +16,7 @@ import pytest
 from registry.evidence_file import parse_document
 from tests.checkout import generate_here, make_checkout, page_of
 from tests.conftest import ROOT
-from tests.repro_runner.test_merge_command import PROGRAM, write_evidence
+from tests.repro_runner.cli.test_merge_command import PROGRAM, write_evidence
 from tests.workflows.repository import BOT, Repository, git, write_program
 
 pytestmark = pytest.mark.slow

@@ -17,7 +17,7 @@ from torch.utils._pytree import tree_map
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.minifier.recipes import copy_of
-from repro_runner.subject import Subject
+from repro_runner.model_under_test import Subject
 
 _TORCH = str(Path(torch.__file__).parent)
 _RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")

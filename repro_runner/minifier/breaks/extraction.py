@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from registry.needed import Statements, bound_names
+from registry.dependencies import Statements, bound_names
 from repro_runner.minifier.breaks.calls import FunctionCall
 from repro_runner.minifier.breaks.program import Program, names_in, tidied
 from repro_runner.minifier.breaks.values import (

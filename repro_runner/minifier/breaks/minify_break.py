@@ -20,8 +20,8 @@ from repro_runner.minifier.program import MinifiedProgram
 from repro_runner.minifier.recording import Recording, breaks_of_fullgraph
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.trials import Outcome, Trials
-from repro_runner.subject import Subject
-from repro_runner.subject.model import told
+from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test.model import told
 
 _MOST_TRIALS = 400
 

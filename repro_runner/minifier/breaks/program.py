@@ -7,7 +7,7 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from registry.needed import bound_names
+from registry.dependencies import bound_names
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from repro_runner.figures import counted, seconds, size
+from repro_runner.output.units import counted, seconds, size
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.verdict import BREAKS, PLAIN, Verdict
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from repro_runner.figures import counted, size
+from repro_runner.output.units import counted, size
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.source_lines import read_source_line, shown_path
 from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from repro_runner.figures import counted, size
+from repro_runner.output.units import counted, size
 from repro_runner.report.attachments import Attachment, Attachments
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.source_lines import shown_path

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from repro_runner.figures import counted
+from repro_runner.output.units import counted
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.source_lines import shown_path
 from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from repro_runner.figures import counted, magnitude
+from repro_runner.output.units import counted, magnitude
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.device import tensor_text
 from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict

@@ -1,0 +1,156 @@
+"""What a mock backend leaves behind: each graph it was given, and what the device would refuse of it.
+
+A plain `torch.compile(model, backend=mock_backend)` makes one run folder per process, at the first compilation; a
+forked child makes its own. `keep_artifacts` chooses another folder, or none. A user's program never fails for this:
+whatever goes wrong here is one warning, and then nothing more is kept in that process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import torch
+
+from repro_runner.constraints import Violation, violation_record, violations_document
+from repro_runner.graphs.drawing import draw_graph
+from repro_runner.graphs.statistics import describe_graph, parameters_bytes
+from repro_runner.graphs.traced import TracedGraph
+from repro_runner.runner.environment import describe_environment
+from repro_runner.runs import RunFolder
+
+_VIOLATIONS = "violations.json"
+_chosen: ContextVar[RunFolder | Literal["own"] | None] = ContextVar("chosen", default="own")
+# By process: a forked child finds its parent's here, and must not write into that.
+_own_runs: dict[int, RunFolder] = {}
+_gave_up: set[int] = set()
+
+
+class ArtifactsWarning(UserWarning):
+    """The graphs of this process could not be kept; the program itself goes on."""
+
+
+@contextlib.contextmanager
+def keep_artifacts(run: RunFolder | None) -> Iterator[None]:
+    """Mock backends in this thread keep their graphs in this run meanwhile, and with None nowhere."""
+    token = _chosen.set(run)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptGraph:
+    """The folder of one compiled graph: `graphs/0000` of a run."""
+
+    run: RunFolder
+    folder: str
+    document: dict[str, Any]
+
+    def keep_lowered(self, name: str, files: Mapping[str, str]) -> None:
+        """What a compiler made of the forward or the backward, later on."""
+        with harmless():
+            for file, text in files.items():
+                self.run.write_text(f"{self.folder}/inductor/{name}/{file}", text)
+            self.document.setdefault("inductor", {})[name] = list(files)
+            self.run.write_json(f"{self.folder}/graph.json", self.document)
+
+
+def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str, asked: bool) -> KeptGraph | None:
+    """Write a graph into the run that was chosen, or else, if `asked` for, into the process's own; None if neither."""
+    chosen = _chosen.get()
+    if chosen is None or (chosen == "own" and not asked) or os.getpid() in _gave_up:
+        return None
+    with harmless():
+        run = _own_run(backend) if chosen == "own" else chosen
+        kept = _written(run, traced, found, backend)
+        known = run.read_json(_VIOLATIONS)["violations"] if run.has(_VIOLATIONS) else []
+        added = violations_document(found)
+        run.write_json(_VIOLATIONS, {**added, "violations": [*known, *added["violations"]]})
+        return kept
+    return None
+
+
+@contextlib.contextmanager
+def harmless() -> Iterator[None]:
+    """Turn whatever goes wrong in keeping into one warning per process."""
+    try:
+        yield
+    except Exception as error:  # noqa: BLE001 - the disk, and a drawing of whatever a user's graph may hold
+        if os.getpid() not in _gave_up:
+            _gave_up.add(os.getpid())
+            reason = " ".join(str(error).split()) or type(error).__name__
+            warnings.warn(
+                f"no more graphs are kept, and the program goes on ({reason}); GRAPHBREAK_ARTIFACTS=0 keeps none",
+                ArtifactsWarning,
+                stacklevel=2,
+            )
+
+
+def _own_run(backend: str) -> RunFolder:
+    if os.getpid() not in _own_runs:
+        subject = Path(sys.argv[0] if sys.argv else "").name or "python"
+        _own_runs[os.getpid()] = RunFolder.create(
+            "compile", subject=subject, environment=_environment(), backend=backend
+        )
+    return _own_runs[os.getpid()]
+
+
+def _environment() -> dict[str, str]:
+    """A GPU that this process uses is asked for its name here: it can't be in a state in which asking is dangerous."""
+    environment = describe_environment("cpu")
+    if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
+        environment |= {"device": "cuda", "device_name": torch.cuda.get_device_name()}
+    return environment
+
+
+def _written(run: RunFolder, traced: TracedGraph, found: Sequence[Violation], backend: str) -> KeptGraph:
+    index = _new_folder(run)
+    graphs = {"pre_aot": traced.pre_aot, "forward": traced.forward, "backward": traced.backward}
+    compile_id = torch._guards.CompileContext.current_compile_id()
+    document = {
+        "kind": "graph",
+        "schema": 1,
+        "index": index,
+        "backend": backend,
+        "compile_id": None if compile_id is None else str(compile_id),
+        "parameters_bytes": parameters_bytes(traced.pre_aot),
+        "graphs": {
+            name: describe_graph(graph, lowered=name != "pre_aot")
+            for name, graph in graphs.items()
+            if graph is not None
+        },
+        "violations": [violation_record(each) for each in found],
+    }
+    kept = KeptGraph(run=run, folder=f"graphs/{index:04d}", document=document)
+    for name, graph in graphs.items():
+        if graph is not None:
+            text = graph.print_readable(print_output=False, include_stride=True, include_device=True)
+            run.write_text(f"{kept.folder}/{name}.txt", text)
+            here = [each for each in found if each.graph == name.replace("_", "-")]
+            picture = draw_graph(graph, f"graph {index}, {name}", here)
+            run.write_text(f"{kept.folder}/{name}.svg", picture)
+    run.write_json(f"{kept.folder}/graph.json", document)
+    return kept
+
+
+def _new_folder(run: RunFolder) -> int:
+    """The first number that nobody has taken: a thread or a process may be writing into the same run."""
+    graphs = run.path / "graphs"
+    graphs.mkdir(exist_ok=True)
+    index = len(list(graphs.iterdir()))
+    while True:
+        try:
+            (graphs / f"{index:04d}").mkdir()
+        except FileExistsError:
+            index += 1
+        else:
+            return index

@@ -1,0 +1,234 @@
+"""What is shown of a report, whatever shows it: texts in the order of reading, nothing escaped yet."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.advice import Answer, Answers, telling_hints
+from registry.site_address import page_address
+from registry.taxonomy import UNCATEGORISED
+from repro_runner.explain.render import words
+from repro_runner.explain.render.changes import Change, find_changes
+from repro_runner.explain.render.excerpt import ExcerptLine, Excerpts, bare_excerpt
+from repro_runner.explain.render.found import Found
+from repro_runner.explain.report import Recompile, Report
+from repro_runner.output.units import seconds
+
+if TYPE_CHECKING:
+    from repro_runner.assistant.suggestion import Suggestion
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixView:
+    """A way out; `held` is the torch release it was verified on, empty for what only contains the break."""
+
+    when: str
+    held: str
+    changes: tuple[Change, ...]
+    code: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuggestionView:
+    """What a language model proposed, and whether that can be trusted."""
+
+    verified: bool
+    verdict: str
+    cause: str
+    patch: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surfaced:
+    """What a break was reported as in the end."""
+
+    gb_id: str
+    title: str
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SiteView:
+    """One site."""
+
+    number: int
+    gb_id: str
+    title: str
+    link: str
+    kind: str
+    where: str
+    function: str
+    source: str
+    excerpt: tuple[ExcerptLine, ...]
+    new: bool
+    """An allow-list was given, and does not allow it."""
+    chain: str
+    surfaced: tuple[Surfaced, ...]
+    happened: str
+    counts: str
+    compiled: int
+    ran: str
+    """A number, or a question mark."""
+    lost: str
+    recompiles: tuple[str, ...]
+    via: tuple[str, ...]
+    """How the program got here, outermost first; empty where the site is in the function that was compiled."""
+    explanation: str
+    hints: tuple[str, ...]
+    told_at: int
+    """The number of the site that the same fixes stand at already; 0 where they stand here."""
+    fixes: tuple[FixView, ...]
+    isolated: tuple[FixView, ...]
+    no_fix: str
+    stopped: str
+    suggestion: SuggestionView | None
+    """None where no model was asked about it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryView:
+    """Sites of one kind of break, and the way out of them all."""
+
+    share: str
+    why: str
+    way_out: str
+    sites: tuple[SiteView, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReportView:
+    """All of it."""
+
+    program: str
+    environment: str
+    sites: tuple[SiteView, ...]
+    categories: tuple[CategoryView, ...]
+    recompiles: tuple[str, ...]
+    """Of functions without a break."""
+    totals: str
+    no_breaks: str
+    ended: str
+    notes: tuple[str, ...]
+
+
+def view_report(report: Report, answers: Answers, *, folder: Path) -> ReportView:
+    """What there is to show of a report by itself; `folder` is what paths are shown relative to."""
+    return view_found(Found(report=report), answers, folder=folder)
+
+
+def view_found(
+    found: Found, answers: Answers, *, folder: Path, excerpts: Excerpts | None = None, fullgraph_off: bool = False
+) -> ReportView:
+    """The same, with what else was asked for; without `excerpts`, only the line of the break is shown."""
+    report, judgement = found.report, found.judgement
+    sites = tuple(_site_views(found, answers, folder=folder, excerpts=excerpts or {}))
+    at_sites = {one for site in report.sites for one in site.recompiles}
+    notes = (words.hidden(report, fullgraph_off=fullgraph_off), *(judgement.notes if judgement else ()))
+    return ReportView(
+        program=" ".join((report.program.name, *report.program.arguments)).strip(),
+        environment=words.environment(report),
+        sites=sites,
+        categories=tuple(_category_views(sites, answers)),
+        recompiles=tuple(_elsewhere((one for one in report.recompiles if one not in at_sites), folder)),
+        totals=words.totals(report) + (f" · {len(judgement.new)} not allowed" if judgement else ""),
+        no_breaks=words.no_breaks(report),
+        ended=words.ended(report.program),
+        notes=tuple(filter(None, notes)),
+    )
+
+
+def _site_views(found: Found, answers: Answers, *, folder: Path, excerpts: Excerpts) -> Iterator[SiteView]:
+    torch = found.report.environment.get("torch", "")
+    told: dict[str, int] = {}
+    for number, site in enumerate(found.report.sites, 1):
+        known = [answers.answer(gb_id, torch=torch) for gb_id in site.gb_ids]
+        # The cause is what to mend; what it surfaced as only helps where nobody knows a way out of the cause.
+        helpful = next((one for one in known if one and one.fixes), known[0])
+        told_at = told.setdefault(helpful.gb_id, number) if helpful else number
+        yield SiteView(
+            number=number,
+            gb_id=site.gb_ids[0],
+            title=site.gb_types[0],
+            link=page_address(site.gb_ids[0]),
+            kind=site.kind,
+            where=words.where(site.file, site.line, folder),
+            function=site.function,
+            source=site.source.strip(),
+            excerpt=excerpts.get(site) or bare_excerpt(site),
+            new=found.is_new(site),
+            chain=words.chain(site),
+            surfaced=tuple(
+                Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
+                for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=True))[1:]
+            ),
+            happened=words.happened(site),
+            counts=words.counts(site),
+            compiled=site.compiled,
+            ran=words.ran(site),
+            lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
+            recompiles=words.recompiles(site.recompiles),
+            via=tuple(f"{words.where(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
+            explanation=site.explanation or (known[0].lead if known[0] else ""),
+            hints=telling_hints(site.hints or _whole_hints(known[0])),
+            told_at=0 if told_at == number else told_at,
+            fixes=tuple(_fixes(helpful)) if helpful else (),
+            isolated=tuple(_containments(helpful)) if helpful else (),
+            no_fix=helpful.no_fix if helpful else "",
+            stopped=_stopped(helpful),
+            suggestion=_suggestion(found.suggestion(site)),
+        )
+
+
+def _whole_hints(answer: Answer | None) -> tuple[str, ...]:
+    """The registry's, less those with placeholders that only torch can fill."""
+    return tuple(hint for hint in answer.hints if "{" not in hint) if answer else ()
+
+
+def _fixes(answer: Answer) -> Iterator[FixView]:
+    for fix in answer.fixes:
+        code = "\n\n".join(filter(None, (fix.settings, fix.code)))
+        yield FixView(when=fix.when, held=fix.verified_on, changes=find_changes(answer.broken, fix), code=code)
+
+
+def _containments(answer: Answer) -> Iterator[FixView]:
+    return (FixView(when=when, held="", changes=(), code=code) for when, code in answer.isolated)
+
+
+def _stopped(answer: Answer | None) -> str:
+    if answer is None or not answer.stopped_in:
+        return ""
+    return f"the registry's program for {answer.gb_id} stopped breaking in torch {answer.stopped_in}: yours may, too"
+
+
+def _suggestion(suggestion: Suggestion | None) -> SuggestionView | None:
+    if suggestion is None:
+        return None
+    return SuggestionView(
+        verified=words.verified(suggestion),
+        verdict=words.suggested(suggestion),
+        cause=suggestion.cause,
+        patch=suggestion.patch.rstrip("\n"),
+    )
+
+
+def _category_views(sites: Iterable[SiteView], answers: Answers) -> Iterator[CategoryView]:
+    sites = tuple(sites)
+    for category, gb_ids in answers.by_category(site.gb_id for site in sites).items():
+        yield CategoryView(
+            share=words.share(category, len(gb_ids), len(sites)),
+            why=category.why if category != UNCATEGORISED else "",
+            way_out=category.way_out if category != UNCATEGORISED else "",  # that one is for whoever keeps the registry
+            sites=tuple(site for site in sites if site.gb_id in gb_ids),
+        )
+
+
+def _elsewhere(recompiles: Iterable[Recompile], folder: Path) -> Iterator[str]:
+    found: Counter[tuple[str, str, str]] = Counter(
+        (one.function, words.where(one.file, one.line, folder), " ".join(one.guard.split())) for one in recompiles
+    )
+    for (function, where, guard), times in found.items():
+        yield f"{function} ({where}) recompiled {times}×: {guard or 'torch names no guard'}"

@@ -1,0 +1,166 @@
+"""What a report says, as sentences: every face uses the same ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from repro_runner.explain.report import Program, Recompile, Report, Site, in_package, located
+from repro_runner.output.units import counted, seconds
+
+if TYPE_CHECKING:
+    from registry.model import Category
+    from repro_runner.assistant.suggestion import Suggestion
+
+_HAPPENED = {
+    "resumed": "the graph ends here, Python runs this line, and another graph goes on",
+    "frame skipped": "the whole function is given up: Python runs it, and Dynamo tries again in what it calls",
+    "fatal": "compiling stops here with an error",
+}
+
+
+def place(file: str, folder: Path) -> str:
+    """Relative to the folder where the file is below it, and to where packages are installed."""
+    path = located(file, folder)
+    if inside := in_package(path):
+        return f"…/{inside}"
+    return path.relative_to(folder).as_posix() if file and path.is_relative_to(folder) else file or "(no file)"
+
+
+def where(file: str, line: int, folder: Path) -> str:
+    """`model.py:12`."""
+    return f"{place(file, folder)}:{line}"
+
+
+def happened(site: Site) -> str:
+    """What became of the graph, and what is on both sides of the break."""
+    words = _HAPPENED.get(site.kind, site.kind)
+    sides = [
+        f"{counted(ops, 'op')} {side}"
+        for ops, side in ((site.ops_before, "before"), (site.ops_after, "after"))
+        if ops is not None
+    ]
+    return f"{words}; {', '.join(sides)}" if sides else words
+
+
+def chain(site: Site) -> str:
+    """The cause and what it surfaced as; empty for a break that is its own cause."""
+    if len(site.gb_ids) < 2:
+        return ""
+    cause, *others = site.gb_ids
+    return f"cause {cause} → surfaced as {' → '.join(others)}"
+
+
+def counts(site: Site) -> str:
+    """How often it was compiled and ran, and what that cost."""
+    of = site.frequency
+    words = f"compiled {site.compiled}×, " + (f"ran {of.ran}×" if of.ran is not None else "ran: not counted")
+    if of.ran is None and of.why_unknown:
+        words += f", because {of.why_unknown}"
+    if site.lost_seconds > 0:
+        words += f"; {seconds(site.lost_seconds)} of compilation lost"
+    return words
+
+
+def ran(site: Site) -> str:
+    """A number, or a question mark."""
+    return "?" if site.frequency.ran is None else str(site.frequency.ran)
+
+
+def recompiles(found: Iterable[Recompile]) -> tuple[str, ...]:
+    """`recompiled 3×: the guard`, equal ones together."""
+    guards = Counter(" ".join(one.guard.split()) for one in found)
+    return tuple(f"recompiled {times}×: {guard or 'torch names no guard'}" for guard, times in guards.items())
+
+
+def totals(report: Report) -> str:
+    """The summary line."""
+    of = report.totals
+    return " · ".join(
+        (
+            counted(len(report.sites), "break site"),
+            counted(of.graphs, "graph"),
+            counted(of.ops, "op"),
+            f"{counted(of.compilations, 'compilation')} in {seconds(of.compile_seconds)}"
+            if of.compilations
+            else counted(0, "compilation"),
+            counted(len(report.recompiles), "recompile"),
+        )
+    )
+
+
+def environment(report: Report) -> str:
+    """`torch 2.13.0, Python 3.11, cpu`."""
+    known = report.environment
+    named = (("torch ", "torch"), ("Python ", "python"), ("", "device"))
+    return ", ".join(f"{word}{known[key]}" for word, key in named if known.get(key))
+
+
+def failed(program: Program) -> bool:
+    """Whether the program did not end as it should."""
+    return bool(program.error) or program.exit_code not in (0, None)
+
+
+def ended(program: Program) -> str:
+    """How a program that failed ended; empty for one that did not."""
+    if not failed(program):
+        return ""
+    name = program.name or "the program"
+    if program.exit_code == 130:
+        how = "was interrupted"
+    elif program.error:
+        how = f"ended with {program.error.strip().splitlines()[0]}"
+    else:
+        how = f"ended with exit code {program.exit_code}"
+    return f"{name} {how}; the report goes up to there"
+
+
+def no_breaks(report: Report) -> str:
+    """What a report without sites means; empty for one that has some."""
+    of = report.totals
+    if report.sites:
+        return ""
+    if of.compilations or of.graphs:
+        return f"no graph breaks: {counted(of.graphs, 'graph')} from {counted(of.frames, 'frame')}, nothing in between"
+    if report.program.name:
+        return (
+            "nothing was compiled: torch.compile was never reached. "
+            "`--compile MODULE:FUNC` compiles a function of the program for you"
+        )
+    return "nothing was compiled: call a function under torch.compile inside the block"
+
+
+def hidden(report: Report, *, fullgraph_off: bool) -> str:
+    """What to do when a fatal break may have kept others from being seen."""
+    if fullgraph_off or not report.program.name or all(site.kind != "fatal" for site in report.sites):
+        return ""
+    return (
+        "a fatal break ends its compilation, and hides the breaks after it: "
+        "`graphbreak explain --no-fullgraph` runs with fullgraph off and lists them all"
+    )
+
+
+def verified(suggestion: Suggestion) -> bool:
+    """Whether a model's patch was run, and held."""
+    return suggestion.verdict == "verified"
+
+
+def suggested(suggestion: Suggestion) -> str:
+    """`verified by running it: 7 break sites before, 6 after, results equal`."""
+    of = suggestion
+    if verified(of):
+        after = f"{counted(of.breaks_before or 0, 'break site')} before, {of.breaks_after} after, results {of.outputs}"
+        return "; ".join([f"{of.model}, verified by running it: {after}", *of.notes])
+    return f"{of.model}, {of.verdict}: {of.reason}"
+
+
+def share(category: Category, count: int, total: int) -> str:
+    """`6 of 9 breaks are about data-dependent control flow`."""
+    verb = "is" if count == 1 else "are"
+    if category.key == "uncategorised":
+        return f"{count} of {counted(total, 'break')} {verb} not yet categorised"
+    first, _, rest = category.title.partition(" ")
+    title = f"{first if first.isupper() else first[:1].lower() + first[1:]} {rest}".strip()
+    return f"{count} of {counted(total, 'break')} {verb} about {title}"

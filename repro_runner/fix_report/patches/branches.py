@@ -1,0 +1,213 @@
+"""A branch on a tensor whose arms only compute tensors: both are computed, and `torch.where` selects."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target, has_torch
+from repro_runner.fix_report.patches.purity import (
+    may_be_alias,
+    other_modules,
+    partial_operation,
+    why_not_pure,
+    writes_in_place,
+)
+from repro_runner.fix_report.patches.source import Edit, Source
+
+PROBE = "__graphbreak_where__"
+"""Stands for torch.where in the run that looks at both arms: (number, condition, arm, arm, tensors), as functions."""
+_DECIDING = {"any", "all", "isnan", "isinf", "isfinite"}
+"""Methods whose results are truth values already."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """`condition` decides between two values, each an expression or another choice."""
+
+    condition: ast.expr
+    then: ast.expr | _Choice
+    otherwise: ast.expr | _Choice
+
+    def conditions(self) -> Iterator[ast.expr]:
+        yield self.condition
+        for each in (self.then, self.otherwise):
+            if isinstance(each, _Choice):
+                yield from each.conditions()
+
+    def values(self) -> Iterator[ast.expr]:
+        for each in (self.then, self.otherwise):
+            yield from each.values() if isinstance(each, _Choice) else (each,)
+
+
+class _Unfit(Exception):
+    """This branch can't be rewritten; the text says why."""
+
+
+def find_branches(source: Source, targets: Sequence[Target]) -> Iterator[Patch | Refusal]:
+    """A patch per branch at which graphs were seen to break; a refusal for each break that has to stay."""
+    done: set[ast.AST] = set()
+    lines = {target.line for target in targets if target.line}
+    for target in targets:
+        node = _branch_at(source, target.line, lines) if target.line else None
+        if node is None:
+            continue
+        try:
+            patch = _rewritten(source, node, targets, number=len(done) + 1)
+        except _Unfit as error:
+            yield Refusal(target=target, reason=f"the branch can't become `torch.where`: {error}")
+            continue
+        if node not in done:
+            yield patch
+        done.add(node)
+
+
+def _branch_at(source: Source, line: int, broken: set[int]) -> ast.If | ast.IfExp | None:
+    """What decides on this line: a conditional expression, or an `if` with those around it that have to change too."""
+    found: ast.If | ast.IfExp | None = None
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.If | ast.IfExp) and node.test.lineno <= line <= (node.test.end_lineno or 0):
+            found = node
+    while isinstance(found, ast.If) and isinstance(parent := source.parents[found], ast.If):
+        nested = found in (*parent.body, *parent.orelse)
+        # An `elif` can't be a statement of its own.
+        if not nested or not (parent.test.lineno in broken or source.of(found).startswith("elif")):
+            break
+        found = parent
+    return found
+
+
+def _rewritten(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Target], *, number: int) -> Patch:
+    if isinstance(node, ast.IfExp):
+        choice, start, end, before = (
+            _Choice(node.test, node.body, node.orelse),
+            source.start(node),
+            source.end(node),
+            "",
+        )
+    else:
+        choice, start, end, before = _of_statement(source, node)
+    _check(source, node, choice)
+    lines = {line for each in choice.conditions() for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
+    return Patch(
+        title="the branch on a tensor becomes `torch.where`",
+        targets=tuple(target for target in targets if target.line in lines),
+        edits=(Edit(start=start, end=end, text=before + _where(source, choice)),),
+        changes="both arms are computed each time",
+        branch=Branch(
+            probe=Edit(start=start, end=end, text=before + _probed(source, choice, number)),
+            partial=next((found for each in choice.values() if (found := partial_operation(each))), ""),
+        ),
+    )
+
+
+def _of_statement(source: Source, node: ast.If) -> tuple[_Choice, int, int, str]:
+    """The choice, the span that it takes up, and what stands before it: `return `, or `x = `."""
+    block = source.block_of(node)
+    following = block[block.index(node) + 1] if block.index(node) + 1 < len(block) else None
+    falls_to = following if isinstance(following, ast.Return) else None
+    choice, goes_to, used = _choice(node, falls_to)
+    if goes_to and not _has_value(source, goes_to, node):
+        raise _Unfit(f"{goes_to} has no value before it, and may get none")
+    last: ast.stmt = falls_to if used and falls_to is not None else node
+    start, end = source.start(node), source.end(last)
+    indentation = source.indentation(node)
+    comments = "".join(f"{text}{source.newline}{indentation}" for text in source.comments(start, end))
+    return choice, start, end, comments + (f"{goes_to} = " if goes_to else "return ")
+
+
+def _has_value(source: Source, name: str, node: ast.If) -> bool:
+    """Whether every arm gives it one, or something before may have."""
+    before = {
+        each.arg if isinstance(each, ast.arg) else each.id
+        for each in ast.walk(source.function_of(node) or source.tree)
+        if isinstance(each, ast.arg)
+        or (isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store) and each.lineno < node.lineno)
+    }
+    return name in before or all(part.orelse for part in ast.walk(node) if isinstance(part, ast.If))
+
+
+def _choice(node: ast.If, falls_to: ast.Return | None) -> tuple[_Choice, str, bool]:
+    """The choice, the name it is assigned to (none if it is returned), and whether what follows is an arm of it."""
+    then, to, used = _arm(node.body, falls_to)
+    if node.orelse:
+        otherwise, other, used_too = _arm(node.orelse, falls_to)
+        if other != to:
+            raise _Unfit("its arms don't do the same thing with their values")
+        return _Choice(node.test, then, otherwise), to, used or used_too
+    if to:
+        return _Choice(node.test, then, ast.Name(to, ast.Load())), to, used
+    if falls_to is None or falls_to.value is None:
+        raise _Unfit("only one of its arms returns something")
+    return _Choice(node.test, then, falls_to.value), "", True
+
+
+def _arm(body: list[ast.stmt], falls_to: ast.Return | None) -> tuple[ast.expr | _Choice, str, bool]:
+    (statement, *more) = body
+    if more:
+        raise _Unfit("an arm has more than one statement")
+    if isinstance(statement, ast.If):
+        return _choice(statement, falls_to)
+    if isinstance(statement, ast.Return) and statement.value is not None:
+        return statement.value, "", False
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
+        return statement.value, statement.targets[0].id, False
+    raise _Unfit(f"an arm does more than give a value: `{ast.unparse(statement).splitlines()[0][:60]}`")
+
+
+def _check(source: Source, node: ast.AST, choice: _Choice) -> None:
+    if not has_torch(source):
+        raise _Unfit("the program does not import torch by that name at its top")
+    modules = other_modules(source.tree)
+    for condition in choice.conditions():
+        test = condition.operand if _is_negated(condition) else condition  # type: ignore[attr-defined]
+        if reason := why_not_pure(test, modules):
+            raise _Unfit(f"in its condition {reason}")
+    for value in choice.values():
+        if isinstance(value, ast.Constant | ast.Tuple | ast.List):
+            raise _Unfit(f"an arm gives `{ast.unparse(value)}`, which is no tensor")
+        if reason := why_not_pure(value, modules):
+            raise _Unfit(f"in an arm {reason}")
+    function = source.function_of(node)
+    if any(map(may_be_alias, choice.values())) and (writes := writes_in_place(function or source.tree)):
+        raise _Unfit(f"its value would be a new tensor, and `{writes}` writes in place")
+
+
+def _is_negated(condition: ast.expr) -> bool:
+    return isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)
+
+
+def _where(source: Source, value: ast.expr | _Choice) -> str:
+    if not isinstance(value, _Choice):
+        return _text(source, value)
+    condition, then, otherwise = _plain(source, value)
+    return f"torch.where({condition}, {_where(source, then)}, {_where(source, otherwise)})"
+
+
+def _probed(source: Source, value: ast.expr | _Choice, number: int) -> str:
+    if not isinstance(value, _Choice):
+        return _text(source, value)
+    condition, then, otherwise = _plain(source, value)
+    arms = f"lambda: {_probed(source, then, number)}, lambda: {_probed(source, otherwise, number)}"
+    read = {node.id for each in value.values() for node in ast.walk(each) if isinstance(node, ast.Name)}
+    return f"{PROBE}({number}, lambda: {condition}, {arms}, lambda: ({''.join(f'{name}, ' for name in sorted(read))}))"
+
+
+def _plain(source: Source, choice: _Choice) -> tuple[str, ast.expr | _Choice, ast.expr | _Choice]:
+    """The condition as a tensor of truth values, and the arms; `not` changes their places."""
+    condition, then, otherwise = choice.condition, choice.then, choice.otherwise
+    if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
+        condition, then, otherwise = condition.operand, otherwise, then
+    text = _text(source, condition)
+    decides = isinstance(condition, ast.Compare) or (
+        isinstance(condition, ast.Call)
+        and isinstance(condition.func, ast.Attribute)
+        and condition.func.attr in _DECIDING
+    )
+    return (text if decides else f"({text}) != 0"), then, otherwise
+
+
+def _text(source: Source, node: ast.expr) -> str:
+    """As it is written; a name that is not written there is itself."""
+    return source.of(node) if hasattr(node, "lineno") else ast.unparse(node)

@@ -1,0 +1,191 @@
+"""Calls that tell somebody something (print, warnings.warn, a logger's methods): told in or after the graph.
+
+Dynamo calls a function in `reorderable_logging_functions` after the graph, in the same order, with the values of then:
+tensors, constants and formatted strings. It drops keyword arguments and, in torch 2.13, every call from a function that
+is inlined into another: then a print is made a part of the graph, and the others are left out, which is said.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from repro_runner.fix_report.patches.patch import Patch, Target, has_torch
+from repro_runner.fix_report.patches.printing import is_constant, print_in_graph
+from repro_runner.fix_report.patches.source import Edit, Source
+
+_LATER = "is told when the graph ends, not in the middle of it; a tensor that is changed in place until then shows that"
+_CALL_LATER, _LEAVE_OUT = "that it may call later", "to leave out"
+_REORDERABLE, _IGNORED = "reorderable_logging_functions", "ignore_logging_functions"
+_LOGGER_METHOD = re.compile(r"method: <Logger .*?>\.(\w+), args")
+_LEVELS = {"debug", "info", "warning", "warn", "error", "critical", "exception", "log"}
+
+
+def find_prints(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
+    """Prints that can be part of the graph become that; for the others, a setting that holds for the whole program."""
+    inside: dict[Target, list[Edit]] = {}
+    for target in targets:
+        edits = [edit for call in _calls(source, target, "print") if (edit := print_in_graph(source, call))]
+        if edits and has_torch(source):
+            inside[target] = edits
+    others = [target for target in targets if "builtin print" in target.message and target not in inside]
+    if inside:
+        yield Patch(
+            title="`print` becomes `torch._higher_order_ops.print`, a part of the graph",
+            targets=tuple(inside),
+            edits=tuple(edit for edits in inside.values() for edit in edits),
+            otherwise=_printed_later(source, list(inside)),
+        )
+    if others:
+        yield _printed_later(source, others)
+
+
+def _printed_later(source: Source, targets: Sequence[Target]) -> Patch:
+    calls = [call for target in targets for call in _calls(source, target, "print")]
+    return Patch(
+        title="`print` is told to torch as a function that it may call later",
+        targets=tuple(targets),
+        edits=tuple(edit for call in calls for edit in _constants(source, call)),
+        settings=("torch._dynamo.config.reorderable_logging_functions.add(print)",),
+        changes=f"what is printed in compiled code {_LATER}",
+        reorders=True,
+    )
+
+
+def find_warnings(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
+    """One patch for all calls of warnings.warn."""
+    there = [target for target in targets if "module: _warnings" in target.message]
+    if not there:
+        return
+    later = not any(target.callers for target in there)
+    yield Patch(
+        title=f"`warnings.warn` is told to torch as a function {_CALL_LATER if later else _LEAVE_OUT}",
+        targets=tuple(there),
+        settings=(f"torch._dynamo.config.{_REORDERABLE if later else _IGNORED}.add(warnings.warn)",),
+        imports=() if _is_imported(source, "warnings") else ("warnings",),
+        changes=f"a warning of compiled code {_LATER}; it names the function's first line as its place"
+        if later
+        else "warnings are no longer given by compiled code",
+        reorders=later,
+        silences=not later,
+    )
+
+
+def find_log_calls(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
+    """A patch per logger and level of the program's own file: called later or, where that can't be, not at all."""
+    found: dict[str, list[tuple[Target, ast.Call]]] = {}
+    for target in targets:
+        for call in _log_calls(source, target):
+            found.setdefault(ast.unparse(call.func), []).append((target, call))
+    for method, there in found.items():
+        later = _logged_later(source, method, there)
+        yield later if later is not None else _never_logged(source, method, [target for target, _ in there])
+
+
+def find_library_log_calls(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
+    """A patch per method of a logger that is called in other files: left out. What such a method calls in its turn is
+    no message, and where a call in the program's own file is mended, nothing of it is left to break."""
+    elsewhere: dict[str, list[Target]] = {}
+    for target in targets:
+        if not target.line and (called := _LOGGER_METHOD.search(target.message)) and called[1] in _LEVELS:
+            elsewhere.setdefault(f"logging.Logger.{called[1]}", []).append(target)
+    for method, those in elsewhere.items():
+        yield _never_logged(source, method, those)
+
+
+def _logged_later(source: Source, method: str, there: list[tuple[Target, ast.Call]]) -> Patch | None:
+    """Through a function of its own, since a bound method can't be called later."""
+    owner = method.partition(".")[0]
+    if any(call.keywords or target.callers for target, call in there) or not _is_global(source, owner):
+        return None  # torch drops keywords, and whatever a function says that is inlined into another
+    if method.count(".") != 1 or not has_torch(source):
+        return None
+    name = f"told_later_{method.replace('.', '_')}"
+    edits = [Edit(start=source.start(call.func), end=source.end(call.func), text=name) for _, call in there]
+    edits += [edit for _, call in there for edit in _constants(source, call)]
+    function = (
+        "",
+        "",
+        "@torch.compiler.disable",
+        f"def {name}(*arguments):",
+        f"    {method}(*arguments)",
+        "",
+        "",
+        f"torch._dynamo.config.reorderable_logging_functions.add({name})",
+    )
+    return Patch(
+        title=f"`{method}` is called through a function that torch may call later",
+        targets=tuple(target for target, _ in there),
+        edits=tuple(edits),
+        settings=("\n".join(function),),
+        changes=f"a message of `{method}` in compiled code {_LATER}; its record names that function as its place",
+        reorders=True,
+        otherwise=_never_logged(source, method, [target for target, _ in there]),
+    )
+
+
+def _never_logged(source: Source, method: str, targets: list[Target]) -> Patch:
+    level = method.rpartition(".")[2]
+    function = method if method.startswith("logging.") else f"logging.Logger.{level}"
+    return Patch(
+        title=f"`{function}` is told to torch as a function {_LEAVE_OUT}",
+        targets=tuple(targets),
+        settings=(f"torch._dynamo.config.{_IGNORED}.add({function})",),
+        imports=() if _is_imported(source, "logging") else ("logging",),
+        changes=f"messages of `{method}` are no longer written by compiled code",
+        silences=True,
+    )
+
+
+def _calls(source: Source, target: Target, name: str) -> list[ast.Call]:
+    """The calls of this function, as statements, that a break's line is part of."""
+    return [call for call in _statement_calls(source, target) if ast.unparse(call.func) == name]
+
+
+def _log_calls(source: Source, target: Target) -> list[ast.Call]:
+    """`logger.info(…)`, `logging.info(…)`, `self.log.warning(…)`: by their names, as nothing is run here."""
+    return [
+        call
+        for call in _statement_calls(source, target)
+        if isinstance(call.func, ast.Attribute)
+        and call.func.attr in _LEVELS
+        and "log" in ast.unparse(call.func.value).lower()
+    ]
+
+
+def _statement_calls(source: Source, target: Target) -> Iterator[ast.Call]:
+    for statement in source.statements_at(target.line) if target.line else ():
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            yield statement.value
+
+
+def _constants(source: Source, call: ast.Call) -> Iterator[Edit]:
+    """`x.shape` -> `str(x.shape)`: torch can't keep a shape for later, and its text is what is told anyway."""
+    for argument in call.args:
+        if is_constant(argument):
+            yield Edit(start=source.start(argument), end=source.end(argument), text=f"str({source.of(argument)})")
+
+
+def _is_imported(source: Source, module: str) -> bool:
+    """At the top, before anything that is put after the import of torch."""
+    for statement in source.tree.body:
+        if isinstance(statement, ast.Import) and any(
+            alias.name == module and not alias.asname for alias in statement.names
+        ):
+            return True
+        if not isinstance(statement, ast.Import | ast.ImportFrom | ast.Expr):
+            return False
+    return False
+
+
+def _is_global(source: Source, name: str) -> bool:
+    """Whether the module gives this name a meaning: by an import or an assignment at its top."""
+    for statement in source.tree.body:
+        if isinstance(statement, ast.Assign) and any(
+            isinstance(each, ast.Name) and each.id == name for each in statement.targets
+        ):
+            return True
+        if isinstance(statement, ast.Import) and any((alias.asname or alias.name) == name for alias in statement.names):
+            return True
+    return False

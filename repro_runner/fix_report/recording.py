@@ -1,0 +1,91 @@
+"""Run a program once more, without the compiler, and take the functions around its breaks out."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+import sys
+import threading
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import torch
+
+from repro_runner.explain.running import run_program
+from repro_runner.fix_report.job import program_of, without_compiler
+from repro_runner.minifier.breaks.calls import CallRecorder, FunctionCall, FunctionSite
+from repro_runner.minifier.breaks.extraction import extract
+from repro_runner.minifier.breaks.values import Unextractable
+
+
+def take_out(job: dict[str, Any]) -> list[dict[str, Any]]:
+    """Per stack of the job, the programs that could be made of its functions, and why not of the others.
+
+    To be run in a fork of its own.
+    """
+    stacks = [[FunctionSite(**site) for site in stack] for stack in job["stacks"]]
+    watcher = _Watcher(itertools.chain.from_iterable(stacks))
+    with without_compiler():
+        threading.setprofile(watcher)
+        sys.setprofile(watcher)
+        try:
+            run_program(program_of(job))
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+        sys.modules["__main__"] = watcher.main_module  # as classes and functions of the program know it
+        return [_programs([watcher.recorded.get(site) for site in stack], watcher) for stack in stacks]
+
+
+class _Watcher(CallRecorder):
+    """Keeps the settings of Dynamo at each call, too, and ends the program when there is nothing more to see."""
+
+    def __init__(self, wanted: Iterator[FunctionSite]) -> None:
+        super().__init__(wanted)
+        self.main_module = sys.modules["__main__"]
+        self.settings: dict[FunctionSite, list[str]] = {}
+
+    def __call__(self, frame: FrameType, event: str, argument: object) -> None:
+        before = len(self.recorded)
+        super().__call__(frame, event, argument)
+        if len(self.recorded) == before:
+            return
+        self.main_module = sys.modules["__main__"]
+        for site in self.recorded.keys() - self.settings.keys():
+            self.settings[site] = list(_settings())
+        # In another thread this would end that thread only, and whoever waits for it would wait on.
+        if self.complete and threading.current_thread() is threading.main_thread():
+            raise SystemExit(0)
+
+
+def _settings() -> Iterator[str]:
+    """The lines that set what the program has set in torch._dynamo.config, as far as that can be written down."""
+    for line in torch._dynamo.config.codegen_config().splitlines():
+        name, _, value = line.partition(" = ")
+        try:
+            ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            continue
+        if name.startswith("torch._dynamo.config.") and not name.endswith(".disable"):
+            yield line
+
+
+def _programs(calls: list[FunctionCall | None], watcher: _Watcher) -> dict[str, Any]:
+    """Of each function on a stack, innermost first, as it is written and as something like its values."""
+    programs, reasons = [], []
+    there = [call for call in calls if call is not None]
+    if not there:
+        reasons.append("none of the functions around it was called when the program ran without the compiler")
+    settings = {id(call): watcher.settings[site] for site, call in watcher.recorded.items()}
+    for call, as_written in itertools.product(there, (True, False)):
+        name = call.code.co_name
+        try:
+            code = extract(call, as_written=as_written).code()
+        except Unextractable as error:
+            reasons.append(f"{name} needs {error}")
+        except Exception as error:  # noqa: BLE001 - the user's objects may raise anything when they are looked at
+            reasons.append(f"{name} needs what raises {type(error).__name__}")
+        else:
+            programs.append({"function": name, "code": code, "settings": settings[id(call)]})
+    return {"programs": programs, "reasons": list(dict.fromkeys(reasons))}

@@ -1,0 +1,139 @@
+"""report.md: the analysis as a document. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from registry.advice import Answer, Answers, telling_hints
+from registry.model import GraphBreak, Registry
+from registry.releases import version_key
+from registry.site_address import page_address
+from repro_runner.fix_report.contents import Fixing, Repros
+from repro_runner.fix_report.findings import Cause, Findings, Location
+from repro_runner.output import markdown
+from repro_runner.output.units import counted
+
+_TEMPLATES = Path(__file__).with_name("templates")
+_ENVIRONMENT = {"torch": "torch", "python": "Python", "device_name": "device", "platform": "platform"}
+_OF_MANY_BREAKS = ("This graph break is fundamental", "This graph break may have been caused by an earlier graph break")
+_STILL_BREAKS = ("verified", "reproduced")
+
+
+def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, registry: Registry) -> str:
+    """The text; `fixing` is None where there was no program to fix."""
+    answers = Answers(registry)
+    known = {gb.gb_id: gb for gb in registry}
+    release = findings.environment.get("torch", "")
+    sites = [cause.gb_id for cause in findings.causes for _ in cause.locations]
+    causes: list[dict[str, Any]] = []
+    first_of: dict[str, int] = {}  # by id and by category, the number of the cause that tells about it
+    for number, cause in enumerate(findings.causes, 1):
+        answer = answers.answer(cause.gb_id, torch=release)
+        causes.append(
+            {
+                "number": number,
+                "cause": cause,
+                "title": cause.gb_types[0] if cause.gb_types else "unknown break",
+                "links": [(gb_id, page_address(gb_id)) for gb_id in cause.gb_ids],
+                "answer": answer,
+                "hints": _hints(answer, cause.message),
+                "same_id": first_of.get(cause.gb_id, 0) if answer else 0,
+                "same_category": first_of.get(answer.category.key, 0) if answer else 0,
+                "newer": _newer(known.get(cause.gb_id), answer, release),
+                "repros": repros.get(number - 1, ()),
+            }
+        )
+        if answer:
+            first_of = {cause.gb_id: number, answer.category.key: number, **first_of}
+    return (
+        _templates()
+        .get_template("report.md.j2")
+        .render(
+            findings=findings,
+            environment=_environment(findings.environment),
+            causes=causes,
+            places=len(sites),
+            categories=[(category.title, len(ids)) for category, ids in answers.by_category(sites).items()],
+            fixing=fixing,
+            first_repro=next((one.name for each in repros.values() for one in each), ""),
+        )
+    )
+
+
+def frequency(place: Location) -> str:
+    """`ran 15 times, in 2 compilations`: what is known, and why the rest is not."""
+    compiled = counted(place.compiled, "compilation")
+    if place.ran is None:
+        why = f": {place.why_unknown}" if place.why_unknown else ""
+        return f"seen in {compiled}; how often it ran is not known{why}"
+    return f"ran {counted(place.ran, 'time')}, in {compiled}"
+
+
+def short_frequency(cause: Cause) -> str:
+    """`ran 15 times`, over all places; `at least` where some could not be counted."""
+    counts = [place.ran for place in cause.locations]
+    if known := sum(count or 0 for count in counts):
+        return f"ran {'at least ' if None in counts else ''}{counted(known, 'time')}"
+    return f"in {counted(sum(place.compiled for place in cause.locations), 'compilation')}"
+
+
+def _hints(answer: Answer | None, message: str) -> list[str]:
+    """What the registry has to say besides torch's message, which holds its own hints, with every blank filled in."""
+    if answer is None or "Hint:" in message:
+        return []
+    return [hint for hint in telling_hints(answer.hints) if not hint.startswith(_OF_MANY_BREAKS) and "{" not in hint]
+
+
+def _message(text: str) -> str:
+    """Without its last line, a link that stands below."""
+    return re.sub(r"\n\s*For more details about this graph break, please visit: \S+\s*\Z", "", text)
+
+
+def _newer(gb: GraphBreak | None, answer: Answer | None, release: str) -> str:
+    """What a newer torch makes of the registry's program."""
+    if answer is not None and answer.stopped_in:
+        return f"In torch {answer.stopped_in} the registry's smallest program for this break compiles whole."
+    runs = [
+        seen.environment.torch
+        for seen in (gb.fresh_evidence if gb else ())
+        if seen.verdicts.get("eager") in _STILL_BREAKS and version_key(seen.environment.torch) > version_key(release)
+    ]
+    if not runs:
+        return "The registry has not run its program for this break with a newer torch."
+    return f"In torch {max(runs, key=version_key)}, the newest that was tried, the registry's program still breaks so."
+
+
+def _environment(environment: Mapping[str, str]) -> str:
+    found = [f"{title} {environment[key]}" for key, title in _ENVIRONMENT.items() if environment.get(key)]
+    return ", ".join(found)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(_TEMPLATES),
+        autoescape=False,  # Markdown: every piece of other people's text goes through one of the filters below
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    filters: dict[str, Any] = {
+        "plain": markdown.plain,
+        "code": markdown.code,
+        "cell": markdown.cell,
+        "fence": markdown.fence,
+        "one_line": markdown.one_line,
+        "prose": markdown.prose,
+        "frequency": frequency,
+        "short_frequency": short_frequency,
+        "message": _message,
+    }
+    environment.filters |= filters
+    return environment

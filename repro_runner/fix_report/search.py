@@ -1,0 +1,157 @@
+"""Which patches hold together: tried by running the program, all at once first, in halves where that fails."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from repro_runner.explain.report import Site
+from repro_runner.fix_report.patches.patch import Patch, Target, apply_patches
+from repro_runner.fix_report.patches.source import Edited, Source
+from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial
+from repro_runner.output.units import counted
+
+_MOST_RUNS = 16
+
+
+class Tries(Protocol):
+    """Runs a changed program against the original."""
+
+    def try_source(self, text: str) -> Trial: ...
+
+
+@dataclass(slots=True)
+class Search:
+    """What was kept, how it did, and why the rest was not kept."""
+
+    source: Source
+    file: Path
+    trials: Tries
+    seconds: float = 600.0
+    """No run begins after that."""
+    kept: list[Patch] = field(default_factory=list)
+    best: Trial | None = None
+    """Of the patches that are kept."""
+    reasons: dict[Target, str] = field(default_factory=dict)
+    runs: int = 0
+    _began: float = field(default_factory=time.monotonic)
+
+    @property
+    def _is_over(self) -> bool:
+        return self.runs >= _MOST_RUNS or time.monotonic() - self._began > self.seconds
+
+    def add(self, patches: Iterable[Patch]) -> None:
+        """Keep those of them that lower the number of breaks and change nothing that they must not."""
+        group = list(patches)
+        if not group:
+            return
+        why_not = self._attempt(group)
+        if not why_not:
+            self._drop_idle()
+        elif len(group) > 1:
+            half = len(group) // 2
+            self.add(group[:half])
+            self.add(group[half:])
+        elif group[0].otherwise is not None:
+            self.add([group[0].otherwise])
+        else:
+            self.reasons |= dict.fromkeys(group[0].targets, f"tried: {group[0].title}; {why_not}")
+
+    def _attempt(self, group: list[Patch]) -> str:
+        """Why this group is not kept; empty if it is."""
+        if self._is_over:
+            return f"not run, since trying had to end somewhere: after {self.runs} runs"
+        try:
+            edited = apply_patches(self.source, [*self.kept, *group])
+        except ValueError as error:
+            return str(error)
+        self.runs += 1
+        trial = self.trials.try_source(edited.text)
+        why_not = why_not_kept(trial, [*self.kept, *group])
+        if not why_not and trial.breaks_after >= self._breaks_now(trial):
+            why_not = f"it leaves as many breaks: {trial.breaks_after}"
+        if not why_not and any(patch.excludes for patch in group):
+            why_not = self._work_lost(trial)
+        if not why_not:
+            self.kept += group
+            self.best = trial
+        return why_not
+
+    def _breaks_now(self, trial: Trial) -> int:
+        return self.best.breaks_after if self.best is not None else trial.breaks_before
+
+    def _work_lost(self, trial: Trial) -> str:
+        """Whether much of what ran in graphs no longer does: that is a dear way to have fewer breaks."""
+        before = self.best.ops_after if self.best is not None else trial.ops_before
+        if trial.ops_after * 4 >= before * 3:
+            return ""
+        return f"it takes work out of the compiled code: {trial.ops_after} ops ran in graphs, before {before}"
+
+    def _drop_idle(self) -> None:
+        """Take patches out again of which every break is still there, and make sure that nothing is lost by it."""
+        idle = [patch for patch in self.kept if len(self.remaining(patch.targets)) == len(patch.targets)]
+        if not idle or self.best is None:
+            return
+        before, best = list(self.kept), self.best
+        self.kept = [patch for patch in self.kept if patch not in idle]
+        if self.kept and not self._is_over:
+            self.runs += 1
+            trial = self.trials.try_source(self.edited.text)
+            if not why_not_kept(trial, self.kept) and trial.breaks_after <= best.breaks_after:
+                self.best = trial
+                for patch in idle:
+                    self.reasons |= dict.fromkeys(patch.targets, f"tried: {patch.title}; it still breaks")
+                return
+        self.kept = before
+
+    @property
+    def edited(self) -> Edited:
+        return apply_patches(self.source, self.kept)
+
+    def remaining(self, targets: Iterable[Target]) -> list[Target]:
+        """Those of the targets that broke in the last run all the same; all of them, if nothing is kept."""
+        if self.best is None:
+            return list(targets)
+        edited = self.edited
+        lines = {site.line for site in self._sites_in_file(self.best.sites_after)}
+        places = {site.where for site in self.best.sites_after}
+        return [each for each in targets if (edited.line(each.line) in lines if each.line else each.where in places)]
+
+    def new_sites(self, targets: Iterable[Target]) -> list[Site]:
+        """Where the changed program breaks, and the original did not."""
+        if self.best is None:
+            return []
+        edited, there = self.edited, list(targets)
+        lines = {edited.line(each.line) for each in there if each.line}
+        places = {each.where for each in there}
+        own = {id(site) for site in self._sites_in_file(self.best.sites_after)}
+        return [
+            site
+            for site in self.best.sites_after
+            if (site.line not in lines if id(site) in own else site.where not in places)
+        ]
+
+    def _sites_in_file(self, sites: Iterable[Site]) -> list[Site]:
+        own = os.path.realpath(self.file)
+        return [site for site in sites if os.path.realpath(site.file) == own]
+
+
+def why_not_kept(trial: Trial, patches: list[Patch]) -> str:
+    """What speaks against the changed program; empty if it does all that it has to."""
+    if not trial.ran:
+        return trial.error
+    if trial.outputs != EQUAL:
+        differ = "the outputs differ" if trial.outputs == DIFFER else "the outputs could not be compared"
+        return f"{differ}: {trial.difference}"
+    allowed = {EQUAL, NOT_COMPARED}
+    allowed |= {REORDERED} if any(patch.reorders for patch in patches) else set()
+    allowed |= {LINES_REMOVED} if any(patch.silences for patch in patches) else set()
+    if trial.stdout not in allowed:
+        return f"it does not print the same: {trial.stdout_difference}"
+    if trial.stderr_lines_lost and not any(patch.silences for patch in patches):
+        return f"{counted(trial.stderr_lines_lost, 'line')} of standard error are lost"
+    return ""

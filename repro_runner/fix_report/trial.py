@@ -1,0 +1,283 @@
+"""Try a changed program against the original: are there fewer breaks, and does it still do the same?
+
+Both run in processes of their own, in the current folder, with the program's own arguments: it is the user's program,
+and what it writes is written again. The changed text runs under the original file's name, so that its data files are
+found; no file of the user is touched. Random numbers are seeded before the program starts, and come in eager's order.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from repro_runner.explain.document import report_from_document
+from repro_runner.explain.main_module import find_main
+from repro_runner.explain.report import Report, Site
+from repro_runner.fix_report.trial_process import Processes, Run, Said
+
+if TYPE_CHECKING:
+    from repro_runner.explain.running import ProgramToRun
+
+EQUAL, DIFFER, NOT_COMPARED = "equal", "differ", "not compared"
+REORDERED, LINES_REMOVED = "reordered", "lines removed"
+
+_OF_TORCH = re.compile(
+    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n", re.MULTILINE
+)
+"""A line of torch's log, or a warning of its own, which ends with the line that gives it: they tell of breaks, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """What became of a change."""
+
+    ran: bool
+    """The changed program ran to its end, or to where the original ends, too."""
+    error: str = ""
+    """Why it did not."""
+    breaks_before: int = 0
+    breaks_after: int = 0
+    """Numbers of break sites."""
+    sites_before: tuple[Site, ...] = ()
+    sites_after: tuple[Site, ...] = ()
+    outputs: str = NOT_COMPARED
+    """equal, differ or not compared: all that outermost compiled callables returned and wrote into, in order."""
+    difference: str = ""
+    """The first one in words, or why nothing was compared."""
+    strictness: str = ""
+    """How outputs were compared."""
+    compiled_calls: int = 0
+    """Calls of outermost compiled callables in the changed program."""
+    stdout: str = NOT_COMPARED
+    """equal, reordered (the same lines), lines removed (and none added), differ or not compared."""
+    stdout_difference: str = ""
+    stderr_lines_lost: int = 0
+    """How many lines fewer there are, whatever they say: a log has times and lines of the source in it."""
+    graphs_before: int = 0
+    graphs_after: int = 0
+    ops_before: int = 0
+    ops_after: int = 0
+    """Ops that ran in compiled graphs: a change that takes work out of the compiled code lowers it."""
+    seconds: float = 0.0
+    """Of the changed program's process."""
+
+    @property
+    def holds(self) -> bool:
+        """The change does what a fix has to: fewer breaks, the same results."""
+        return self.ran and self.outputs == EQUAL and self.breaks_after < self.breaks_before
+
+
+class Trials:
+    """Many changes tried against one program, which itself runs once, and once more where a difference may be its own.
+
+    with Trials(ProgramToRun(script="train.py")) as trials:
+        trial = trials.try_source(changed_text)
+    """
+
+    def __init__(
+        self, program: ProgramToRun, *, timeout: float = 300.0, seed: int = 0, processes: Processes | None = None
+    ) -> None:
+        """`processes` are somebody else's to end."""
+        self.program = program
+        self.timeout = timeout
+        self.seed = seed
+        self._processes = processes or Processes()
+        self._are_mine = processes is None
+        self._runs: dict[tuple[int, bool], Run] = {}
+
+    def __enter__(self) -> Trials:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._are_mine:
+            self._processes.__exit__()
+
+    def try_source(self, text: str, *, seed: int | None = None) -> Trial:
+        """Try this text in place of the program's own file."""
+        file = self.program.script or find_main(script="", module=self.program.module).file
+        return self.try_changes({file: text}, seed=seed)
+
+    def try_changes(self, changes: Mapping[str, str], *, seed: int | None = None) -> Trial:
+        """Try these texts in place of the files of these paths.
+
+        Where the seed is not 0, whatever the program seeds is shifted by it in both runs: other random inputs.
+        """
+        seed = self.seed if seed is None else seed
+        if error := _does_not_parse(changes):
+            return Trial(ran=False, error=error, difference=error, stdout_difference=error)
+        original = self._original(seed)
+        return self._judged(original, self._run(changes, seed, against=original), seed)
+
+    def _original(self, seed: int, *, again: bool = False) -> Run:
+        """The run of the program as it is; `again`, once more: does it differ from itself?"""
+        if (seed, again) not in self._runs:
+            against = self._original(seed) if again else None
+            self._runs[seed, again] = self._run({}, seed, against=against)
+        return self._runs[seed, again]
+
+    def _run(self, changes: Mapping[str, str], seed: int, against: Run | None) -> Run:
+        job = {
+            "task": "try",
+            "program": asdict(self.program),
+            "changes": dict(changes),
+            "seed": seed,
+            "against": str(against.folder) if against is not None and against.result else "",
+        }
+        return self._processes.run(job, timeout=self.timeout)
+
+    def _judged(self, original: Run, changed: Run, seed: int) -> Trial:
+        before, after = _report(original), _report(changed)
+        error = _failure(changed, before, after)
+        why_not = error or _nothing_to_compare_with(original, before, after)
+        outputs, difference = (NOT_COMPARED, why_not) if why_not else self._outputs(original, changed, seed)
+        stdout, stdout_difference = (NOT_COMPARED, why_not) if why_not else self._stdout(original, changed, seed)
+        return Trial(
+            ran=not error,
+            error=error,
+            breaks_before=len(before.sites),
+            breaks_after=len(after.sites),
+            sites_before=before.sites,
+            sites_after=after.sites,
+            outputs=outputs,
+            difference=difference,
+            strictness=_strictness(changed) if outputs == EQUAL else "",
+            compiled_calls=changed.result.get("calls", 0),
+            stdout=stdout,
+            stdout_difference=stdout_difference,
+            stderr_lines_lost=0 if why_not else self._stderr_lines_lost(original, changed, seed),
+            graphs_before=original.result.get("graphs", 0),
+            graphs_after=changed.result.get("graphs", 0),
+            ops_before=original.result.get("ops_run", 0),
+            ops_after=changed.result.get("ops_run", 0),
+            seconds=changed.seconds,
+        )
+
+    def _outputs(self, original: Run, changed: Run, seed: int) -> tuple[str, str]:
+        """(verdict, first difference); a value that differs between two runs of the original is left out."""
+        if not original.result["calls"]:
+            return NOT_COMPARED, "the program calls nothing that is compiled"
+        found = _found(changed) or _calls_differ(original, changed)
+        if not found:
+            return EQUAL, ""
+        again = self._original(seed, again=True)
+        if again.failure:
+            return NOT_COMPARED, f"the original program, run again, {again.failure}"
+        own = _found(again)
+        if "calls" in own or (own and len(own) >= original.result["values"]):
+            return NOT_COMPARED, f"the program differs from itself from run to run: {next(iter(own.values()))}"
+        left = [told for value, told in found.items() if value not in own]
+        return (DIFFER, left[0]) if left else (EQUAL, "")
+
+    def _stdout(self, original: Run, changed: Run, seed: int) -> tuple[str, str]:
+        verdict, difference = compare_text(original.stdout, changed.stdout)
+        if verdict == EQUAL:
+            return EQUAL, ""
+        if compare_text(original.stdout, self._original(seed, again=True).stdout)[0] != EQUAL:
+            return NOT_COMPARED, "what the program prints differs from run to run"
+        return verdict, difference
+
+    def _stderr_lines_lost(self, original: Run, changed: Run, seed: int) -> int:
+        lost = _lines(original) - _lines(changed)
+        return max(0, lost) if lost <= 0 or _lines(self._original(seed, again=True)) == _lines(original) else 0
+
+
+def _lines(run: Run) -> int:
+    """How many are on standard error, besides torch's own."""
+    return _OF_TORCH.sub("", run.stderr.text).count("\n")
+
+
+def compare_text(expected: Said, actual: Said) -> tuple[str, str]:
+    """(verdict, first difference in words) of what two runs printed."""
+    if (expected.start, expected.rest) == (actual.start, actual.rest):
+        return EQUAL, ""
+    before, after = expected.text.splitlines(), actual.text.splitlines()
+    difference = _first_line(before, after)
+    if expected.rest != actual.rest:
+        return DIFFER, difference
+    lost, added = Counter(before) - Counter(after), Counter(after) - Counter(before)
+    if added:
+        return DIFFER, difference
+    return (LINES_REMOVED if lost else REORDERED), difference
+
+
+def _first_line(before: list[str], after: list[str]) -> str:
+    for number, (one, two) in enumerate(zip(before, after, strict=False), 1):
+        if one != two:
+            return f"line {number}: {two!r:.120} instead of {one!r:.120}"
+    return f"{len(after)} lines instead of {len(before)}"
+
+
+def _does_not_parse(changes: Mapping[str, str]) -> str:
+    for path, text in changes.items():
+        try:
+            ast.parse(text)
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 0
+            return f"the changed {Path(path).name} does not parse: line {line}: {error.args[0]}"
+    return ""
+
+
+def _report(run: Run) -> Report:
+    if not run.result:
+        return Report()
+    content: dict[str, Any] = run.result["report"]
+    sites = [{**site, **site["frequency"]} for site in content["sites"]]
+    return report_from_document({**content, "sites": sites})
+
+
+def _failure(changed: Run, before: Report, after: Report) -> str:
+    """What is wrong with how the changed program ended; empty where it ended well, or as the original does."""
+    if changed.failure:
+        return f"the changed program {changed.failure}"
+    was, ended = before.program, after.program
+    if ended.error and ended.error != was.error:
+        return f"the changed program fails: {_short(ended.error)}"
+    if ended.exit_code and ended.exit_code != was.exit_code:
+        return f"the changed program ends with exit code {ended.exit_code}, not {was.exit_code}"
+    return ""
+
+
+def _nothing_to_compare_with(original: Run, before: Report, after: Report) -> str:
+    if original.failure:
+        return f"the original program {original.failure}"
+    if before.program.error and not after.program.error:
+        return f"the original program itself fails: {_short(before.program.error)}"
+    return ""
+
+
+def _short(error: str) -> str:
+    """The first line, and what torch explains of it."""
+    lines = [line.strip() for line in error.splitlines()]
+    return " ".join([*lines[:1], *(line for line in lines if line.startswith("Explanation:"))])[:300]
+
+
+def _found(run: Run) -> dict[str, str]:
+    """The differences of a run from the one that it was compared with, by call and path."""
+    found: dict[str, str] = run.result.get("differences", {}).get("found", {})
+    return found
+
+
+def _calls_differ(original: Run, changed: Run) -> dict[str, str]:
+    """More of them may have been made than were kept."""
+    before, after = original.result["calls"], changed.result["calls"]
+    return {"calls": f"{after} calls of compiled code instead of {before}"} if before != after else {}
+
+
+def _strictness(run: Run) -> str:
+    """How outputs were compared, where they are equal: what differs all the same was left out."""
+    words = [str(run.result["differences"]["strictness"])]
+    if not run.result["values"]:
+        words = ["they return no tensors and no numbers, and write into no tensor that is seen"]
+    if unsteady := _found(run):
+        first = next(iter(unsteady))
+        words.append(f"without what differs from run to run, as {first} does")
+    if sampled := run.result["sampled"]:
+        words.append(f"of {sampled} large tensors a sample of their elements")
+    if run.result["calls"] > run.result["kept_calls"]:
+        words.append(f"only the first {run.result['kept_calls']} of {run.result['calls']} calls")
+    return "; ".join(words)

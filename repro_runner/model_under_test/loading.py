@@ -1,0 +1,163 @@
+"""From `FILE.py:function` to a model with its inputs.
+
+The function is called without arguments and returns a model, or `(model, inputs)`, or `(model, args, kwargs)`. Inputs
+are a tensor, a tuple of arguments, or a dict of keywords. Where only a model comes back, `make_inputs()` or `inputs()`
+of the same file says what to call it with. A module, a class of modules and a function that itself takes those inputs
+will do, too: `registry/repros/GB0170.py:broken` is one.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import importlib
+import importlib.util
+import inspect
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils._pytree import tree_map
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.model_under_test.model import ModelFailed, Subject, told, where
+
+_INPUTS = ("make_inputs", "inputs")
+_HOW = "`(model, inputs)`, or a model beside a function `make_inputs()` in the same file"
+
+
+def load_subject(spec: str, *, device: str = "cpu", seed: int = 0) -> Subject:
+    """Import the file, make the model and its inputs on `device`; InvalidInput says what is missing."""
+    source, _, name = spec.rpartition(":")
+    if not source or not name:
+        raise _refusal(spec, "name the function that makes the model: MODEL.py:make_model")
+    module = import_source(source)
+    torch.manual_seed(seed)
+    made = _made(module, name, spec)
+    model, inputs = _taken_apart(made, spec)
+    if inputs is None:
+        torch.manual_seed(seed)
+        inputs = _inputs_of(module, model, spec)
+    args, kwargs = arguments_of(inputs, spec)
+    if not callable(model):
+        raise _refusal(spec, f"makes {_a(model)}, which can't be called; return {_HOW}")
+    if isinstance(model, torch.nn.Module):
+        model = model.to(device)
+    args, kwargs = tree_map(
+        lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, (args, kwargs)
+    )
+    return Subject(name=spec, model=model, args=args, kwargs=kwargs, seed=seed)
+
+
+def import_source(source: str) -> ModuleType:
+    """The module that a file or a dotted name is; ModelFailed if importing it raises."""
+    try:
+        if source.endswith(".py"):
+            return _imported_file(Path(source))
+        if not all(map(str.isidentifier, source.split("."))):
+            raise _refusal(source, "not a Python file, nor the name of a module")
+        sys.path.insert(0, str(Path.cwd()))
+        try:
+            return importlib.import_module(source)
+        finally:
+            sys.path.pop(0)
+    except InvalidInput:
+        raise
+    except (Exception, SystemExit) as error:
+        raise ModelFailed([Problem(where(error, source), f"{told(error)}, while importing it")]) from error
+
+
+def _imported_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise _refusal(str(path), "no such file")
+    name = (
+        path.stem
+        if path.stem.isidentifier() and path.stem not in sys.modules
+        else f"subject_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+    )
+    spec = importlib.util.spec_from_file_location(name, path.resolve())
+    if spec is None or spec.loader is None:
+        raise _refusal(str(path), "not a Python file")
+    module = importlib.util.module_from_spec(spec)
+    # What lies beside the file can be imported by it, as if it were run; and Dynamo looks modules up by name.
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _made(module: ModuleType, name: str, spec: str) -> Any:
+    found = getattr(module, name, None)
+    if found is None:
+        near = difflib.get_close_matches(name, [key for key, value in vars(module).items() if callable(value)], n=3)
+        raise _refusal(spec, f"no `{name}` in it{f'; did you mean {_either(near)}?' if near else ''}")
+    if isinstance(found, torch.nn.Module) or not callable(found) or _needs_arguments(found):
+        return found
+    try:
+        return found()
+    except Exception as error:
+        raise ModelFailed([Problem(where(error, spec), f"{told(error)}, in {name}()")]) from error
+
+
+def _needs_arguments(function: Callable[..., Any]) -> bool:
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    variadic = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return any(p.default is p.empty and p.kind not in variadic for p in parameters)
+
+
+def _taken_apart(made: Any, spec: str) -> tuple[Any, Any]:
+    """(model, inputs); inputs are None where the function made only a model."""
+    if not isinstance(made, (tuple, list)):
+        return made, None
+    if len(made) == 2:
+        return made[0], made[1]
+    if len(made) == 3 and isinstance(made[1], (tuple, list)) and isinstance(made[2], Mapping):
+        return made[0], (tuple(made[1]), dict(made[2]))
+    raise _refusal(spec, f"makes {len(made)} things; return {_HOW}")
+
+
+def _inputs_of(module: ModuleType, model: Any, spec: str) -> Any:
+    for name in _INPUTS:
+        if callable(function := getattr(module, name, None)):
+            try:
+                return function()
+            except Exception as error:
+                raise ModelFailed([Problem(where(error, spec), f"{told(error)}, in {name}()")]) from error
+    forward = model.forward if isinstance(model, torch.nn.Module) else model
+    if callable(forward) and not _needs_arguments(forward):
+        return ()
+    raise _refusal(spec, f"nothing says what to call the model with; return {_HOW}")
+
+
+def arguments_of(inputs: Any, spec: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if isinstance(inputs, Mapping):
+        if not all(isinstance(key, str) for key in inputs):
+            raise _refusal(spec, "a dict of inputs has the names of keyword arguments as keys")
+        return (), dict(inputs)
+    if isinstance(inputs, (tuple, list)):
+        if len(inputs) == 2 and isinstance(inputs[0], tuple) and isinstance(inputs[1], dict):
+            return inputs[0], inputs[1]
+        return tuple(inputs), {}
+    return (inputs,), {}
+
+
+def _refusal(spec: str, message: str) -> InvalidInput:
+    return InvalidInput([Problem(spec, message)])
+
+
+def _a(value: Any) -> str:
+    return "nothing" if value is None else f"an object of class {type(value).__name__}"
+
+
+def _either(names: list[str]) -> str:
+    return " or ".join(f"`{name}`" for name in names)

@@ -1,0 +1,21 @@
+"""What a run leaves on disk: one folder per run, with these files, each there only if its part ran.
+
+run.json          which verb, on what, where, and when
+breaks.json       graph breaks, with ids
+violations.json   what the device would refuse
+op_support.json   per aten op: how often, supported or not and why; the partition and its transfers
+numerics.json     comparison with the reference; its pictures are in numerics/
+guards.json       per compiled graph its guards; recompiles
+bench.json        measurements of models
+break_cost.json   measurements of what a break costs
+minified.json     the smallest failing program; the program itself is in minified/
+failures.json     parts that were run and failed, each with the reason
+report.html       all of it in one page; report.json: in one document
+graphs/0000/      per compiled graph: graph.json; pre_aot, forward and backward as .txt and .svg; inductor/forward/ …
+
+Needs the standard library alone.
+"""
+
+from repro_runner.runs.run_folder import RunFolder, find_run, list_runs, runs_home
+
+__all__ = ["RunFolder", "find_run", "list_runs", "runs_home"]

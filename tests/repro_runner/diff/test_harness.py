@@ -1,0 +1,410 @@
+"""A model under two backends: everything it returns, writes and differentiates is compared, and nothing is changed."""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict, namedtuple
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+import torch
+from torch.fx import GraphModule
+
+from registry.errors import InvalidInput
+from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness, diff_model
+from repro_runner.model_under_test import ModelFailed, Subject
+
+pytestmark = pytest.mark.torch
+
+Pair = namedtuple("Pair", "left right")
+COMPILING = torch.compiler.is_compiling
+
+
+@pytest.fixture(autouse=True)
+def fresh_dynamo() -> Iterator[None]:
+    torch._dynamo.reset()
+    yield
+    torch._dynamo.reset()
+
+
+def faithful(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Dynamo's graphs, run as they are."""
+    return graph.forward
+
+
+def off_by_one_percent(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return lambda *arguments: [value * 1.01 for value in graph(*arguments)]
+
+
+def compare(model: Callable[..., Any], inputs: Any, backend: Any = faithful, **config: Any) -> DiffReport:
+    harness = KernelDiffHarness(model, inputs, test_backend=backend, config=ComparisonConfig(**config))
+    return harness.compare(find_first_op=False)
+
+
+@dataclass
+class Answer:
+    logits: torch.Tensor
+    hidden: list[torch.Tensor]
+    note: str = "as is"
+
+
+class Holder:
+    def __init__(self, keys: torch.Tensor) -> None:
+        self.keys = keys
+        self.itself = self
+
+
+def nested(x: torch.Tensor) -> dict[str, Any]:
+    both = {"answer": Answer(x + 1, [x * 2, x * 3]), "pair": Pair(x.sum(), (x > 0, 7)), "none": None}
+    return OrderedDict(both, holder=Holder(x - 1), mean=x.mean().item())
+
+
+@pytest.mark.parametrize("backend", [faithful, "eager"], ids=["compiled", "eager"])
+def test_every_leaf_of_a_nested_output_is_compared_under_its_name(backend: Any) -> None:
+    report = compare(nested, torch.rand(3), backend)
+    assert report.passed, report.summary()
+    assert [leaf.name for leaf in report.leaves] == [
+        "output['answer'].logits",
+        "output['answer'].hidden[0]",
+        "output['answer'].hidden[1]",
+        "output['pair'].left",
+        "output['pair'].right[0]",
+        "output['pair'].right[1]",
+        "output['holder'].keys",
+        "output['mean']",
+    ]
+
+
+def test_a_tensor_that_differs_is_named_and_the_others_are_not() -> None:
+    def model(x: torch.Tensor) -> Answer:
+        return Answer(x + 1, [x * 2 + 0.5 * COMPILING(), x * 3])
+
+    report = compare(model, torch.rand(3))
+    assert not report.passed
+    assert [leaf.name for leaf in report.failed_leaves] == ["output.hidden[0]"]
+    assert "DIFFERS" in report.summary() and "differs from eager in 1 of 3 values" in report.verdict()
+
+
+@pytest.mark.parametrize(
+    ("eager", "compiled", "name", "reason"),
+    [
+        (lambda x: (x, x), lambda x: [x, x], "output", "list of [0], [1] instead of tuple of [0], [1]"),
+        (lambda x: {"a": x}, lambda x: {"b": x}, "output", "dict of ['b'] instead of dict of ['a']"),
+        (lambda x: [x, [x]], lambda x: [x, x], "output[1]", "a tensor of shape (3,) instead of list of [0]"),
+        (lambda x: (x, "yes"), lambda x: (x, "no"), "output[1]", "'no' instead of 'yes'"),
+        (lambda x: (x, 1), lambda x: (x, 1.0), "output[1]", "1.0 instead of 1"),
+        (lambda x: (x, None), lambda x: (x, x), "output[1]", "a tensor of shape (3,) instead of None"),
+        (lambda x: x.sum(), lambda x: x, "output", "shape (3,) instead of ()"),
+    ],
+)
+def test_unlike_structures_are_told(
+    eager: Callable[..., Any], compiled: Callable[..., Any], name: str, reason: str
+) -> None:
+    def model(x: torch.Tensor) -> Any:
+        return compiled(x) if COMPILING() else eager(x)
+
+    report = compare(model, torch.rand(3))
+    assert [(leaf.name, leaf.reason) for leaf in report.failed_leaves] == [(name, reason)]
+
+
+def test_the_outputs_of_hugging_face_are_walked_through_their_caches_too() -> None:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    tiny = GPT2Config(n_layer=1, n_head=2, n_embd=8, vocab_size=16, n_positions=8)
+    model: torch.nn.Module = GPT2LMHeadModel(tiny).eval()  # type: ignore[no-untyped-call]
+    report = compare(model, {"input_ids": torch.arange(4).reshape(1, 4)}, "aot_eager", repeats=1)
+    assert report.passed, report.summary()
+    names = [leaf.name for leaf in report.leaves]
+    assert names[0] == "output.logits"
+    assert any("past_key_values" in name and name.endswith(".keys") for name in names)
+
+
+# What a call writes to.
+
+
+class Counting(torch.nn.Module):
+    seen: torch.Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("seen", torch.zeros(3))
+        self.register_buffer("untouched", torch.full((3,), torch.nan))
+        self.weight = torch.nn.Parameter(torch.ones(3))
+
+    def forward(self, x: torch.Tensor, *, out: torch.Tensor) -> torch.Tensor:
+        self.seen += 1
+        out.copy_(x * self.weight.detach())
+        return x * self.weight
+
+
+def test_what_the_model_writes_to_is_compared_and_what_it_leaves_alone_is_not_listed() -> None:
+    model, out = Counting(), torch.zeros(3)
+    report = compare(model, ((torch.ones(3),), {"out": out}))
+    assert report.passed
+    assert [(leaf.name, leaf.part) for leaf in report.leaves] == [
+        ("output", "output"),
+        ("kwargs['out']", "input"),
+        ("model.seen", "state"),
+    ]
+    assert "model.seen (written)" in report.summary()
+    assert model.seen.eq(0).all() and out.eq(0).all()
+
+
+def test_a_wrong_write_is_a_difference() -> None:
+    def model(x: torch.Tensor) -> None:
+        x += 2 if COMPILING() else 1
+
+    report = compare(model, torch.zeros(3))
+    assert [(leaf.name, leaf.part, leaf.passed) for leaf in report.leaves] == [("args[0]", "input", False)]
+
+
+def test_a_backend_may_use_the_memory_of_an_output_again() -> None:
+    """As CUDA graphs do: a second call must not change what was kept of the first."""
+
+    def reusing(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        memory = torch.empty(3)
+        return lambda *arguments: [memory.copy_(value) for value in graph(*arguments)]
+
+    calls = iter(range(100))
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        return x + next(calls)
+
+    report = compare(lambda x: counted(x) * 2, torch.zeros(3), reusing, repeats=2)
+    assert (report.reference_varies, report.test_varies) == ({"output": 2.0}, {"output": 2.0})
+
+
+# Gradients.
+
+
+def test_gradients_of_parameters_and_inputs_are_compared_on_request() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.Tanh())
+    model[0].bias.requires_grad_(False)
+    x = torch.rand(4, 3, requires_grad=True)
+    assert [leaf.part for leaf in compare(model, x, "aot_eager").leaves] == ["output"]
+    report = compare(model, x, "aot_eager", gradients=True)
+    assert report.passed
+    assert [leaf.name for leaf in report.leaves] == ["output", "model.0.weight.grad", "args[0].grad"]
+    assert all(leaf.comparison and leaf.comparison.elements for leaf in report.leaves)
+    assert x.grad is None and model[0].weight.grad is None
+
+
+def test_a_wrong_gradient_behind_a_right_output_is_a_difference() -> None:
+    def model(x: torch.Tensor) -> torch.Tensor:
+        return x * 2 + (x - x.detach()) if COMPILING() else x * 2
+
+    x = torch.rand(3, requires_grad=True)
+    assert compare(model, x).passed
+    report = compare(model, x, gradients=True)
+    assert [leaf.name for leaf in report.failed_leaves] == ["args[0].grad"]
+
+
+def test_a_gradient_that_is_missing_is_a_difference() -> None:
+    def model(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+        return x + (y.detach() if COMPILING() else y)
+
+    report = compare(model, (torch.rand(3, requires_grad=True), torch.rand(3, requires_grad=True)), gradients=True)
+    assert [(leaf.name, leaf.reason) for leaf in report.failed_leaves] == [
+        ("args[1].grad", "None instead of a tensor of shape (3,)")
+    ]
+
+
+def test_an_output_that_has_lost_its_graph_is_a_failure_of_the_backend() -> None:
+    def model(x: torch.Tensor) -> torch.Tensor:
+        return x.detach() if COMPILING() else x * 1
+
+    assert "no output requires grad" in compare(model, torch.rand(3, requires_grad=True), gradients=True).failure
+
+
+def test_complex_outputs_have_gradients() -> None:
+    report = compare(torch.fft.fft, torch.rand(4, requires_grad=True), gradients=True)
+    assert report.passed and len(report.leaves) == 2
+
+
+def test_gradients_of_what_requires_none_are_refused() -> None:
+    with pytest.raises(InvalidInput, match="no output requires grad"):
+        compare(lambda x: x + 1, torch.rand(3), gradients=True)
+
+
+# Seeds, repeats, modes.
+
+
+def test_both_sides_draw_the_same_random_numbers() -> None:
+    report = compare(torch.nn.Dropout(0.5), torch.ones(1000), "aot_eager")
+    assert report.passed and not report.reference_varies
+
+
+def test_inductor_draws_eagers_random_numbers_unless_told_not_to() -> None:
+    model, x = torch.nn.Dropout(0.5), torch.ones(1000)
+    assert compare(model, x, "inductor", repeats=1).passed
+    assert not compare(model, x, "inductor", repeats=1, fallback_random=False).passed
+
+
+def test_a_reference_that_varies_by_itself_is_reported() -> None:
+    calls = iter(range(100))
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def restless(x: torch.Tensor) -> torch.Tensor:
+        return x + 0.25 * next(calls)
+
+    report = compare(lambda x: restless(x), torch.zeros(3), repeats=3)
+    assert report.reference_varies == {"output": 0.5}
+    assert report.test_varies == {"output": 0.5}
+    assert "eager itself varies from one run to the next, by up to 0.5: output" in report.summary()
+
+
+def test_a_repeat_that_differs_is_enough() -> None:
+    calls = iter(range(100))
+
+    def sometimes(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: [value + (next(calls) == 1) for value in graph(*arguments)]
+
+    report = compare(lambda x: x * 2, torch.ones(3), sometimes, repeats=3)
+    assert not report.passed
+    assert report.leaves[0].comparison is not None and report.leaves[0].comparison.max_absolute_error == 1.0
+    assert report.test_varies == {"output": 1.0}
+
+
+def test_repeats_compile_once() -> None:
+    compiled: list[GraphModule] = []
+
+    def counting(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        compiled.append(graph)
+        return faithful(graph, inputs)
+
+    assert compare(torch.nn.Linear(3, 3), torch.rand(2, 3), counting, repeats=4).graphs == 1
+    assert len(compiled) == 1
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_model_stays_in_its_own_mode(training: bool) -> None:
+    report = compare(torch.nn.BatchNorm1d(3).train(training), torch.rand(8, 3))
+    assert report.passed
+    assert len(report.leaves) == (4 if training else 1)
+
+
+# Backends, and models that can't be compared.
+
+
+def test_the_reference_can_be_a_backend_too() -> None:
+    harness = KernelDiffHarness(
+        torch.nn.Linear(3, 3),
+        torch.rand(2, 3),
+        model_name="tiny",
+        reference_backend=off_by_one_percent,
+        test_backend="eager",
+    )
+    report = harness.compare(find_first_op=False)
+    assert (report.model, report.reference, report.test) == ("tiny", "off_by_one_percent", "eager")
+    assert not report.passed
+
+
+def test_eager_means_that_nothing_is_compiled_not_even_what_the_model_compiles_itself() -> None:
+    inner = torch.compile(lambda x: x + 1, backend=off_by_one_percent)
+    for model in (inner, lambda x: inner(x) * 2, torch.compile(torch.nn.ReLU(), backend=off_by_one_percent)):
+        report = compare(model, torch.ones(3), off_by_one_percent)
+        assert [leaf.name for leaf in report.failed_leaves] == ["output"]
+
+
+def test_a_backend_is_found_by_module_and_name() -> None:
+    backend = f"{__name__}:off_by_one_percent"
+    assert not compare(lambda x: x + 1, torch.ones(3), backend).passed
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("inductr", "did you mean inductor"),
+        ("xyzzy", "there are aot_eager"),
+        ("no_such_module:backend", "can't be imported: ModuleNotFoundError"),
+        (f"{__name__}:no_such_backend", "no backend `no_such_backend` in it"),
+    ],
+)
+def test_a_backend_that_is_not_there_is_refused_with_what_is(name: str, told: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        compare(lambda x: x + 1, torch.ones(3), name)
+    assert str(refused.value).startswith(f"{name}: ") and told in str(refused.value)
+
+
+def test_a_backend_that_fails_is_a_failed_comparison_with_its_own_words() -> None:
+    def failing(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        raise NotImplementedError("no kernel for aten.foo\nand much more")
+
+    report = compare(lambda x: x + 1, torch.ones(3), failing)
+    assert (report.passed, report.failure) == (False, "NotImplementedError: no kernel for aten.foo")
+    assert "failing could not run it" in report.summary()
+    with pytest.raises(
+        InvalidInput, match="the reference backend failing can't run it: NotImplementedError: no kernel"
+    ):
+        KernelDiffHarness(lambda x: x + 1, torch.ones(3), reference_backend=failing).compare()
+
+
+def test_a_backend_that_was_never_called_proves_nothing_and_that_is_said() -> None:
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def hidden(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    report = compare(lambda x: hidden(x), torch.ones(3))
+    assert report.passed and report.graphs == 0
+    assert "was never given a graph to compile" in report.verdict()
+
+
+def raising(_x: torch.Tensor) -> torch.Tensor:
+    raise ValueError("not today")
+
+
+@pytest.mark.parametrize(
+    ("model", "error", "told"),
+    [
+        (raising, ModelFailed, "ValueError: not today; it fails without torch.compile, too"),
+        (lambda x: x.sum().item(), InvalidInput, "model: returns no tensor: nothing to compare"),
+        (lambda _: None, InvalidInput, "returns no tensor"),
+        (lambda x: (each for each in x), InvalidInput, "output: a generator, which computes only while it is consumed"),
+        (lambda x, y: x + y, ModelFailed, "missing 1 required positional argument"),
+    ],
+    ids=["raises", "number", "nothing", "generator", "arguments"],
+)
+def test_a_model_that_can_not_be_compared_is_refused(
+    model: Callable[..., Any], error: type[Exception], told: str
+) -> None:
+    with pytest.raises(error) as refused:
+        compare(model, torch.ones(3))
+    assert told in str(refused.value)
+
+
+def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
+    subject = Subject(name="mine.py:make", model=lambda x: (x / 0, x + 1), args=(torch.zeros(2),), seed=3)
+    report = diff_model(subject, test_backend=off_by_one_percent)
+    document = report.to_document()
+    assert json.loads(json.dumps(document, allow_nan=False)) == document
+    assert (document["kind"], document["schema"], document["model"], document["seed"]) == (
+        "numerics",
+        1,
+        "mine.py:make",
+        3,
+    )
+    assert (document["passed"], document["reference"], document["test"]) == (False, "eager", "off_by_one_percent")
+    assert [leaf["passed"] for leaf in document["leaves"]] == [True, False]
+    first = document["first_difference"]
+    assert (first["kind"], first["op"]["name"]) == ("op", "operator.add")
+    assert document["cause"][0].startswith("In graph 1 of 1 (2 ops) the first op whose output differs is operator.add")
+
+
+def test_a_long_table_shows_what_differs_and_counts_the_rest() -> None:
+    def model(x: torch.Tensor) -> list[torch.Tensor]:
+        return [x + place + (place == 77 and COMPILING()) for place in range(100)]
+
+    text = compare(model, torch.ones(1), repeats=1).summary()
+    assert "output[77]" in text and "… and 70 more" in text
+    assert len(text.splitlines()) < 40
+
+
+def test_the_public_names_are_importable_from_the_root() -> None:
+    import repro_runner
+
+    assert repro_runner.KernelDiffHarness is KernelDiffHarness
+    assert repro_runner.ComparisonConfig is ComparisonConfig
+    assert repro_runner.compare_tensors(1.0, 1.0).passed

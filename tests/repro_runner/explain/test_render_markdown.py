@@ -1,0 +1,90 @@
+"""A report as Markdown, read back by a parser of GitHub's dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+from bs4 import BeautifulSoup
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from repro_runner.explain.render.found import Found
+from repro_runner.explain.render.markdown import code, fenced, prose, render_markdown
+from repro_runner.explain.render.view import view_found, view_report
+from tests.repro_runner.fixtures.written_report import FOLDER, HOSTILE, SUGGESTIONS, sample_answers, sample_report
+from tests.samples import HOSTILE as HOSTILE_SAMPLES
+
+
+def rendered(text: Callable[[str], str] = str, *, summary: bool = False) -> str:
+    view = view_report(sample_report(text), sample_answers(), folder=Path(FOLDER))
+    return render_markdown(view, summary=summary)
+
+
+def page(markdown: str) -> BeautifulSoup:
+    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    return BeautifulSoup(reader.render(markdown), "html.parser")
+
+
+@pytest.mark.parametrize(("name", "summary"), [("report.md", False), ("summary.md", True)])
+def test_markdown_for_an_issue(name: str, summary: bool, matches_snapshot: Callable[[str, str], None]) -> None:
+    matches_snapshot(f"explain/{name}", rendered(summary=summary))
+
+
+def test_a_models_suggestion_comes_with_its_verdict_and_stays_in_its_fence() -> None:
+    asked = tuple(replace(one, cause=HOSTILE + one.cause, patch=f"```\n# out\n{one.patch}") for one in SUGGESTIONS[:1])
+    found = Found(report=sample_report(), suggestions=asked)
+    soup = page(render_markdown(view_found(found, sample_answers(), folder=Path(FOLDER))))
+    assert "(a-model, verified by running it: 5 break sites before, 4 after, results equal; the" in soup.get_text()
+    assert soup.select("h1, script, img") == []
+
+
+@cache
+def ordinary() -> list[str]:
+    return skeleton(page(rendered()))
+
+
+def skeleton(soup: BeautifulSoup) -> list[str]:
+    """Every element that is more than running text."""
+    return [tag.name for tag in soup.find_all(True) if tag.name not in ("code", "span", "p")]
+
+
+@pytest.mark.parametrize("hostile", [HOSTILE, *HOSTILE_SAMPLES])
+def test_text_of_a_program_adds_no_element_of_its_own(hostile: str) -> None:
+    soup = page(rendered(lambda text: hostile + text))
+    assert skeleton(soup) == ordinary()
+    assert {str(link["href"]).partition("/gb/")[0] for link in soup.find_all("a")} == {
+        "https://meta-pytorch.github.io/compile-graph-break-site"
+    }
+    assert all(not tag.attrs for tag in soup.find_all("span"))
+
+
+@pytest.mark.parametrize(
+    "text", ["@torch.compile", "see #12 and a@b.invalid", "$x$ or $$y$$", "http://a.invalid www.b.c"]
+)
+def test_nobody_is_mentioned_and_nothing_linked_by_github(text: str) -> None:
+    """GitHub looks for those in runs of text: one that ends after the sign can't match."""
+    texts = [str(piece) for piece in page(prose(text)).find_all(string=True)]
+    assert "".join(texts).strip() == text
+    assert not any(re.search(r"@\w|#\d|\$\S|https?://|www\.", piece) for piece in texts)
+
+
+@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zs", "Zl", "Zp", "Cn", "Co"]), min_size=1))
+def test_prose_reads_as_it_was_written(text: str) -> None:
+    shown = page(f"- {prose(text)}").get_text().strip()
+    assert shown == re.sub(r"`([^`]+)`", r"\1", text).strip()
+
+
+@given(st.text("`x ~|\\<", min_size=1))
+def test_code_stays_in_its_span_and_its_fence(text: str) -> None:
+    words = " ".join(text.split())
+    if words:
+        (span,) = page(f"a {code(text)} b").find_all("code")
+        assert span.get_text() == words
+    (block,) = page(f"{fenced(text)}\n\nafter").find_all("pre")
+    assert block.get_text() == f"{text}\n"

@@ -1,0 +1,225 @@
+"""Which patches are kept: those after which the program, run, breaks less and still does the same."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from repro_runner.fix_report.patches.branches import PROBE, find_branches
+from repro_runner.fix_report.patches.disabling import find_disabled
+from repro_runner.fix_report.patches.patch import Patch, Target
+from repro_runner.fix_report.patches.source import Source, apply_edits
+from repro_runner.fix_report.search import Search
+from repro_runner.fix_report.targets import find_patches
+from repro_runner.fix_report.trial import DIFFER, EQUAL, Trial, compare_text
+from repro_runner.fix_report.trial_process import Said
+
+pytestmark = pytest.mark.torch
+
+START = "import torch\nimport torch._dynamo\n\n\n"
+END = """
+
+
+torch.manual_seed(0)
+results = [torch.compile(f, backend="eager")(torch.randn(4)) for _ in range(2)]
+"""
+
+
+class Here:
+    """Runs programs in this process: none of these can take it along."""
+
+    def __init__(self, original: str) -> None:
+        self.tried: list[str] = []
+        self.before = self._run(original)
+
+    def try_source(self, text: str) -> Trial:
+        self.tried.append(text)
+        sites, results, said, ops = self.before
+        sites_after, results_after, said_after, ops_after = self._run(text)
+        from repro_runner.runner.compare import Outcome, difference
+
+        differ = difference(Outcome(results, None), Outcome(results_after, None))
+        stdout, told = compare_text(said, said_after)
+        return Trial(
+            ran=True,
+            breaks_before=len(sites),
+            breaks_after=len(sites_after),
+            sites_after=sites_after,
+            outputs=DIFFER if differ else EQUAL,
+            difference=differ,
+            stdout=stdout,
+            stdout_difference=told,
+            ops_before=ops,
+            ops_after=ops_after,
+        )
+
+    def _run(self, text: str) -> tuple[tuple[Any, ...], Any, Said, int]:
+        import torch
+
+        from repro_runner.explain import explain
+        from repro_runner.fix_report.trial_recording import record_compiled_calls
+
+        linecache.cache["program.py"] = (len(text), None, text.splitlines(keepends=True), "program.py")
+        module = types.ModuleType("program")
+        sys.modules["program"] = module
+        said = io.StringIO()
+        torch._dynamo.reset()
+        with (
+            contextlib.redirect_stdout(said),
+            explain() as report,
+            record_compiled_calls() as recording,
+            torch._dynamo.config.patch(reorderable_logging_functions=set(), capture_scalar_outputs=False),
+        ):
+            exec(compile(text, "program.py", "exec"), vars(module))
+        return report.sites, module.results, Said(start=bytearray(said.getvalue().encode())), recording.ops_run
+
+
+def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], Here]:
+    """The search for the program with this body; the ids in the order of their lines."""
+    text = START + body + END
+    here = Here(text)
+    source = Source(text)
+    sites = sorted(here.before[0], key=lambda site: int(site.line))
+    assert tuple(site.gb_ids[0] for site in sites) == gb_ids
+    flags = {"GB0124": ("torch._dynamo.config.capture_scalar_outputs = True",)}
+    targets = [
+        Target(
+            gb_id=site.gb_ids[0],
+            where=site.where,
+            shown=site.where,
+            line=site.line,
+            message=site.message,
+            callers=len(site.stack) - 1,
+            settings=flags.get(site.gb_ids[0], ()),
+        )
+        for site in sites
+    ]
+    search = Search(source=source, file=Path("program.py"), trials=here)
+    search.add(one for one in find_patches(source, targets) if isinstance(one, Patch))
+    return search, targets, here
+
+
+def test_what_prints_something_else_is_dropped_and_the_rest_is_kept() -> None:
+    body = """
+def inner(x):
+    print("inner", end="; ")
+    return x * 2
+
+
+def f(x):
+    torch._dynamo.graph_break()
+    return inner(x) + x.sum().item()
+"""
+    search, targets, here = searched(body.strip(), "GB0059", "GB0025", "GB0124")
+    assert [patch.targets[0].gb_id for patch in search.kept] == ["GB0025", "GB0124"]
+    assert search.best is not None
+    assert (search.best.breaks_before, search.best.breaks_after) == (3, 1)
+    assert search.remaining(targets) == targets[:1]
+    assert "does not print the same" in search.reasons[targets[0]]
+    assert search.edited.text in here.tried
+
+
+def test_a_flag_that_only_moves_a_break_is_dropped() -> None:
+    body = """
+def f(x):
+    number = x.sum().item()
+    if number > 100:
+        x = x.tolist()
+    return x
+"""
+    search, targets, _ = searched(body.strip(), "GB0124")
+    assert search.kept == []
+    assert "as many breaks" in search.reasons[targets[0]]
+    assert search.remaining(targets) == targets
+
+
+def test_a_function_full_of_breaks_is_left_to_python_and_its_one_break_is_told() -> None:
+    body = """
+def rows(x):
+    a = len(x.tolist())
+    b = len((x + 1).tolist())
+    return x + a + b
+
+
+def f(x):
+    for _ in range(10):
+        x = x.sin()
+    return rows(x * 2) + 1
+"""
+    search, targets, _ = searched(body.strip(), "GB0109", "GB0109")
+    search.add(find_disabled(search.source, search.remaining(targets)))
+    assert search.best is not None
+    assert (search.best.breaks_before, search.best.breaks_after) == (2, 1)
+    assert search.remaining(targets) == []
+    (new,) = search.new_sites(targets)
+    assert (new.gb_ids[0], new.source) == ("GB0098", "return rows(x * 2) + 1")
+
+
+def test_a_function_that_does_the_work_is_not_left_to_python() -> None:
+    body = """
+def block(x):
+    a = len(x.tolist())
+    b = len((x + 1).tolist())
+    for _ in range(10):
+        x = x.sin()
+    return x + a + b
+
+
+def f(x):
+    return block(x * 2) + 1
+"""
+    search, targets, _ = searched(body.strip(), "GB0109", "GB0109")
+    search.add(find_disabled(search.source, search.remaining(targets)))
+    assert search.kept == []
+    assert "it takes work out of the compiled code: 4 ops ran in graphs, before 30" in search.reasons[targets[0]]
+
+
+def grown(make: Callable[[Any], Any]) -> Any:
+    import torch
+
+    return make(torch.tensor([1.0, 0.0, 3.0], requires_grad=True))
+
+
+BRANCHES = {
+    "both arms alike": ("if x.sum() > 0: return x * 2\n    return x - 1", ""),
+    "another dtype": ("if x.sum() > 0: return x.detach()\n    return x.detach().long()", "differ in dtype"),
+    "another shape": ("if x.sum() > 0: return x\n    return x.sum()", "differ in shape"),
+    "other strides": ("y = x.detach().expand(3, 3)\n    return y * 2 if x.sum() > 0 else y.t()", "differ in strides"),
+    "a wider condition": ("return x if x.sum()[None, None] > 0 else -x", "more dimensions"),
+    "an arm without gradient": ("if x.sum() > 0: return x\n    return x.detach()", "differ in requires_grad"),
+    "a guarded division": ("return x if x.min() == 0 else x / x", "gradient that is not finite"),
+    "a guarded root": ("return x * 2 if x.min() == 0 else x.sqrt()", "gradient that is not finite"),
+    "an arm that raises": ("if x.sum() > 0: return x\n    return x[7] + x", "raises IndexError"),
+    "a bool": ("if x.shape[0] > 2: return x\n    return -x", "its condition is a bool"),
+    "no tensor": ("if x.sum() > 0: return x\n    return x.shape", "gives a Size, not a tensor"),
+}
+
+
+@pytest.mark.parametrize("name", BRANCHES)
+def test_both_arms_of_a_branch_are_looked_at_before_it_is_rewritten(name: str) -> None:
+    from repro_runner.fix_report.probing import Seen, look
+
+    body, problem = BRANCHES[name]
+    text = f"import torch\ndef f(x):\n    {body}\n"
+    source = Source(text)
+    line = 3 + body.partition("if")[0].count("\n")
+    (patch,) = find_branches(source, [Target(gb_id="GB0170", where="", shown="", line=line)])
+    assert isinstance(patch, Patch)
+    assert patch.branch is not None
+    seen = Seen()
+    names: dict[str, Any] = {PROBE: lambda _, *parts: look(seen, *parts)}
+    exec(apply_edits(source, [patch.branch.probe]).text, names)
+    original: dict[str, Any] = {}
+    exec(text, original)
+    assert str(grown(names["f"])) == str(grown(original["f"]))
+    assert seen.calls == 1
+    assert problem in seen.problem
+    assert bool(problem) == bool(seen.problem)
