@@ -18,8 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from registry.repros import read_repros  # noqa: E402
-from repro_runner.runner.job import Job  # noqa: E402
-from repro_runner.runner.pool import ThisMachine  # noqa: E402
+from repro_runner.runner.machine import ReproRun, ThisMachine  # noqa: E402
 
 REPEATS = 9
 STRIDE = 13
@@ -35,7 +34,7 @@ def main() -> None:
 def print_throughput() -> None:
     """The same sample both ways; the warm parent, its start included, runs it as often as makes a whole corpus."""
     repros = read_repros(ROOT / "registry" / "repros")
-    sample = [Job(gb_id=gb_id, source=repro.source) for gb_id, repro in repros.items()][::STRIDE]
+    sample = [ReproRun(gb_id=gb_id, source=repro.source) for gb_id, repro in repros.items()][::STRIDE]
     slots = os.cpu_count() or 1
     print(f"| eager, {slots} at a time | programs | s | programs per minute | times fresh | peak memory, MiB |")
     print("|---|---|---|---|---|---|")
@@ -45,7 +44,7 @@ def print_throughput() -> None:
 
 
 def _measure(
-    label: str, isolate: str, jobs: list[Job], slots: int, fresh: float | None = None
+    label: str, isolate: str, jobs: list[ReproRun], slots: int, fresh: float | None = None
 ) -> tuple[float, dict[str, str]]:
     """Print a row; return programs per minute, and the verdicts."""
     machine = ThisMachine("cpu", isolate=isolate, slots=slots)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from registry.ids import page_address
 from registry.model import Category, Evidence, GraphBreak, Registry
 from registry.releases import version_key
-from registry.site_address import page_address
 from registry.snippets import Snippet, take_apart
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED

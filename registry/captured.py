@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -18,11 +17,6 @@ SCHEMA = 1
 
 NAME_RULE = "small letters, digits, dots, dashes and underscores, at most 64"
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}")
-
-
-def local_id(gb_type: str) -> str:
-    """The id of a break that upstream has none for: stable, and two machines agree without talking."""
-    return "GBL-" + hashlib.sha256(gb_type.encode("utf-8")).hexdigest()[:6].upper()
 
 
 def is_name(name: str) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import secrets
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
@@ -23,12 +25,22 @@ def read_data_file(path: Path) -> str:
 
 def write_data_file(path: Path, text: str) -> None:
     """Write a file whole or not at all; WriteFailed says what the disk did not like."""
-    unfinished = path.with_name(f".{path.name}.part")
     try:
-        unfinished.write_text(text, "utf-8")
-        unfinished.replace(path)
+        write_whole(path, text.encode("utf-8"))
     except OSError as error:
         raise WriteFailed(f"{path}: {error.strerror}; name another file") from error
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file in one step: others see the old content or the new, never a part. OSError if the disk refuses."""
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            unfinished.unlink()
+        raise
 
 
 def check_writable(path: Path) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from registry.layout import read_line, strip_markers
+from registry.message_layout import read_line, strip_markers
 from registry.messages import Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import GraphBreak, Registry, Revision
 from registry.releases import version_key

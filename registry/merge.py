@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from registry.captured import local_id
 from registry.history import IndexedRelease, merge_history, merge_revisions
+from registry.ids import local_id
 from registry.measured import Measurements
 from registry.model import (
     CapturedProgram,

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from registry.layout import (
+from registry.message_layout import (
     BREAK_EXCEPTIONS,
     CHAIN,
     ENDINGS,

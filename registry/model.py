@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from registry.ids import is_local
 from registry.measured import Measurements
 
 
@@ -295,7 +296,7 @@ class GraphBreak:
     @property
     def local(self) -> bool:
         """Captured here; upstream has no id for it."""
-        return self.gb_id.startswith("GBL-")
+        return is_local(self.gb_id)
 
     @property
     def fresh_evidence(self) -> tuple[Evidence, ...]:

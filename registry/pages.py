@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import Problem
+from registry.ids import GB_ID
 from registry.model import Note, Revision
 from registry.notes import MalformedPage, digest, front_matter_value, is_marker, split_page
 
-_PAGE_NAME = re.compile(r"(GB\d{4,6}|GBL-[0-9A-F]{6})\.md", re.IGNORECASE)
+_PAGE_NAME = re.compile(rf"({GB_ID})\.md", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

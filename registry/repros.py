@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import hashlib
-import re
 from pathlib import Path
 
 from registry.datafile import read_data_file
 from registry.dependencies import Statements
 from registry.errors import InvalidInput, Problem
+from registry.ids import is_gb_id
 from registry.model import Repro
 
 
@@ -36,7 +36,7 @@ _LONGEST = 24
 
 def parse_repro(source: str, gb_id: str) -> Repro:
     """Parse one file; SyntaxError or ValueError says what is wrong."""
-    if not re.fullmatch(r"GB\d{4,6}|GBL-[0-9A-F]{6}", gb_id):
+    if not is_gb_id(gb_id):
         raise ValueError("a repro is named after its id (GB0042.py); rename or delete this file")
     module = ast.parse(source)
     functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from registry.datafile import read_data_file
 from registry.errors import InvalidInput, Problem
+from registry.ids import is_gb_id
 from registry.model import Category
 from registry.yamlfile import read_yaml
 
@@ -57,7 +57,7 @@ def _check(entries: list[Any]) -> Iterator[tuple[str, str]]:
             yield key, f"category {key!r} is there twice; join the two"
         keys.add(key)
         for gb_id in entry.get("ids") or ():
-            if not re.fullmatch(r"GB\d{4,6}|GBL-[0-9A-F]{6}", str(gb_id)):
+            if not is_gb_id(str(gb_id)):
                 yield str(gb_id), f"{gb_id!r} is not an id such as GB0042"
             elif gb_id in seen:
                 yield gb_id, f"{gb_id} is in {seen[gb_id]!r} and in {key!r}; keep one"

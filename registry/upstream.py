@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from registry.errors import InvalidInput, Problem
+from registry.ids import UPSTREAM_ID
 from registry.model import Revision, Wordings
 
 REGISTRY_PATH = "torch/_dynamo/graph_break_registry.json"
@@ -23,7 +24,7 @@ MAX_HINTS = 200
 MAX_CHARACTERS = 20_000
 
 _KEYS = ("Gb_type", "Context", "Explanation", "Hints")
-_GB_ID = re.compile(r"GB[0-9]{4,6}")
+_GB_ID = re.compile(UPSTREAM_ID)
 _PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff]")
 

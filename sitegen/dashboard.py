@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from registry.captured import local_id
 from registry.findings import KINDS
+from registry.ids import local_id
 from registry.model import Category, Finding, GraphBreak, Registry
 from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from registry.ids import SITE
 from registry.model import GraphBreak
-from registry.site_address import SITE
 from sitegen.links import page_link, page_permalink
 
 API = "api/v1"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from registry import layout, messages
+from registry import message_layout, messages
 from registry.matching import Vocabulary, Wording, collect_vocabulary
 from registry.model import Registry
 from registry.templates import DISTINCTIVE
@@ -28,18 +28,18 @@ def render_paste(registry: Registry) -> dict[str, str]:
 
 
 def _layout() -> dict[str, object]:
-    """How torch sets a message: the expressions and words of registry.layout, so that they are written once."""
+    """How torch sets a message: the expressions and words of registry.message_layout, so that they are written once."""
     return {
-        "expressions": layout.FRAMING,
-        "signs": layout.SIGNS,
-        "chain": layout.CHAIN,
-        "from_user_code": layout.FROM_USER_CODE,
-        "endings": layout.ENDINGS,
-        "break_exceptions": sorted(layout.BREAK_EXCEPTIONS),
+        "expressions": message_layout.FRAMING,
+        "signs": message_layout.SIGNS,
+        "chain": message_layout.CHAIN,
+        "from_user_code": message_layout.FROM_USER_CODE,
+        "endings": message_layout.ENDINGS,
+        "break_exceptions": sorted(message_layout.BREAK_EXCEPTIONS),
         "open_records": messages.OPEN_RECORDS,
         "lines_in_message": messages.LINES_IN_MESSAGE,
         "foreign_lines": messages.FOREIGN_LINES,
-        "line_start": layout.LINE_START,
+        "line_start": message_layout.LINE_START,
     }
 
 

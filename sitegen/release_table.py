@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from registry.ids import is_local
 from registry.model import Evidence, GraphBreak, InRelease
 from sitegen.changes import changes_in
 from sitegen.links import source_label, source_url
@@ -76,7 +77,7 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
     cell = _VERDICTS.get(verdict, replace(_UNKNOWN, title=verdict, word=verdict))
     if verdict == "other id" and backend == "eager" and evidence.ids:
         gb_id = evidence.ids[0]
-        link = "" if gb_id.startswith("GBL-") else f"{gb_id.lower()}.html"  # a local id has a page only when captured
+        link = "" if is_local(gb_id) else f"{gb_id.lower()}.html"  # a local id has a page only when captured
         return replace(cell, word=gb_id, link=link)
     return cell
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from registry.captured import local_id
+from registry.ids import local_id
 from registry.merge import Knowledge
 from registry.model import CallSite, CapturedProgram, Category, Environment, Origin, Release, Revision, SeenBreak
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.adapters.adapter import AcceleratorAdapter, IntegratedMockAdapter
 from repro_runner.adapters.capabilities import AcceleratorCapabilities
 from repro_runner.adapters.decompositions import decomposition_table

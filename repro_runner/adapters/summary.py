@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.adapters.op_support import OpSupport
 from repro_runner.adapters.placement import Placement
 from repro_runner.adapters.transfers import Transfers

@@ -20,10 +20,10 @@ from typing import Any, Literal
 import torch
 
 from repro_runner.constraints import Violation, violation_record, violations_document
+from repro_runner.environment import describe_environment
 from repro_runner.graphs.drawing import draw_graph
 from repro_runner.graphs.statistics import describe_graph, parameters_bytes
 from repro_runner.graphs.traced import TracedGraph
-from repro_runner.runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 _VIOLATIONS = "violations.json"

@@ -9,7 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from repro_runner.bench.catalogue import BACKENDS, MODELS
-from repro_runner.runner.environment import describe_environment
+from repro_runner.environment import describe_environment
 
 SCHEMA = 1
 Document = dict[str, Any]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.capture.breaks import CapturedBreak
 
 

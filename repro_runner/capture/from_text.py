@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import torch
 
-_LINK = re.compile(r"/gb/gb(\d{4,6})\.html")
-
-
-def ids_in(text: str) -> set[str]:
-    """The ids that a text links to."""
-    return {f"GB{digits}" for digits in _LINK.findall(text)}
+from registry.ids import linked_ids
 
 
 @contextmanager
@@ -47,7 +41,7 @@ class _Collector(logging.Handler):
         text = record.getMessage()
         if record.exc_info:
             text += logging.Formatter().formatException(record.exc_info)
-        self._found |= ids_in(text)
+        self._found.update(linked_ids(text))
 
 
 def unnamed(found: set[str], captured: set[str]) -> str:

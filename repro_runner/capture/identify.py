@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-_LINK = re.compile(r"/gb/gb(\d{4,6})\.html")
+from registry.ids import linked_ids, local_id
+
 _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
@@ -29,10 +29,7 @@ class Identifier:
         for registered, gb_id in self._types.items():
             if _fits(registered, gb_type):
                 return gb_id
-        link = _LINK.search(message)
-        if link:
-            return f"GB{link[1]}"
-        return "GBL-" + hashlib.sha256(gb_type.encode("utf-8")).hexdigest()[:6].upper()
+        return next(iter(linked_ids(message)), local_id(gb_type))
 
 
 def _fits(registered: str, gb_type: str) -> bool:

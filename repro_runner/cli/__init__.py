@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 from registry.errors import InvalidInput, WriteFailed
-from repro_runner.runner.environment import NoGpu, NoTorch
+from repro_runner.environment import NoGpu, NoTorch
 
 VERBS = {
     "add": "put the breaks of a saved run into the registry, as seen in a program of yours",

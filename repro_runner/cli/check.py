@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput
 from repro_runner.cli.subject import add_subject_arguments, read_subject
-from repro_runner.runner.environment import describe_environment
+from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:

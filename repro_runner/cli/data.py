@@ -1,4 +1,4 @@
-"""Where the data is. Apart from `knowledge`: `run` works where there is nothing but torch, and so no YAML."""
+"""Where the data is. InChild from `knowledge`: `run` works where there is nothing but torch, and so no YAML."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import sys
 import textwrap
 from collections.abc import Sequence
 
-from repro_runner.runner.environment import describe_environment
+from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 EPILOG = """\

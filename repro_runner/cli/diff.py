@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from repro_runner.cli.subject import add_subject_arguments, read_subject
-from repro_runner.runner.environment import describe_environment
+from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:

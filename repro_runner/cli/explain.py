@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import WriteFailed
 from repro_runner.cli.explain_options import check_options, make_parser, program_words
+from repro_runner.environment import describe_environment
 from repro_runner.explain.allowed import Entry, allow_list, judge_sites, read_allowed, write_allowed
 from repro_runner.explain.render.found import Found
 from repro_runner.explain.render.words import ended, failed, where
@@ -19,7 +20,6 @@ from repro_runner.explain.report import Report
 from repro_runner.explain.standard_output import flush_stdout, keep_stdout, usable, write_stdout
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
-from repro_runner.runner.environment import describe_environment
 
 if TYPE_CHECKING:
     from io import FileIO

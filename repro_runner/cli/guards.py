@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.cli.subject import add_subject_arguments, read_subject
-from repro_runner.runner.environment import describe_environment
+from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from registry.evidence_file import (
     runs_of,
 )
 from registry.repros import read_repros
-from repro_runner.runner.job import BACKENDS
+from repro_runner.runner.machine import BACKENDS
 
 INTO = """\
 --into lays the runs over the file of their torch and device in FOLDER, or starts it. What was not run stays; runs of

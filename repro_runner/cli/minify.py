@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repro_runner.cli.subject import add_subject_arguments, read_subject
-from repro_runner.runner.environment import describe_environment
+from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from repro_runner.runner.pool import Finished
+    from repro_runner.runner.machine import Finished
 
 
 class Display(Protocol):

@@ -82,8 +82,8 @@ def _only_for_models(arguments: argparse.Namespace) -> list[str]:
 
 
 def _make_run(arguments: argparse.Namespace) -> RunFolder:
+    from repro_runner.environment import describe_environment
     from repro_runner.report.making import STEPS, Job, make_run, measure
-    from repro_runner.runner.environment import describe_environment
 
     device = arguments.device or "cpu"
     describe_environment(device)

@@ -19,10 +19,10 @@ from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
 from repro_runner.cli.data import DATA
 from repro_runner.cli.progress import progress
+from repro_runner.environment import NoGpu, NoTorch
+from repro_runner.process import Limits
 from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
-from repro_runner.runner.environment import NoGpu, NoTorch
-from repro_runner.runner.job import BACKENDS, Job, Limits
-from repro_runner.runner.pool import ThisMachine
+from repro_runner.runner.machine import BACKENDS, ReproRun, ThisMachine
 
 GOOD = frozenset({"verified", "reproduced", "not applicable"})
 
@@ -115,17 +115,19 @@ def _choose(arguments: argparse.Namespace) -> dict[str, Repro]:
     return {gb_id: repro for index, (gb_id, repro) in enumerate(chosen.items()) if index % int(parts) == int(part) - 1}
 
 
-def _jobs(repros: Mapping[str, Repro], arguments: argparse.Namespace) -> Iterator[Job]:
+def _jobs(repros: Mapping[str, Repro], arguments: argparse.Namespace) -> Iterator[ReproRun]:
     types: dict[str, str] = {}
     for release in read_releases(DATA / "releases"):
         types |= ids_by_type(release.wordings)
     backends = arguments.backend or ["eager"]
     for backend in BACKENDS if "all" in backends else dict.fromkeys(backends):
         for gb_id, repro in repros.items():
-            yield Job(gb_id=gb_id, source=repro.source, backend=backend, device=arguments.device, other_types=types)
+            yield ReproRun(
+                gb_id=gb_id, source=repro.source, backend=backend, device=arguments.device, other_types=types
+            )
 
 
-def _has(document: Document, job: Job, repros: Mapping[str, Repro]) -> bool:
+def _has(document: Document, job: ReproRun, repros: Mapping[str, Repro]) -> bool:
     record = document["records"].get(job.gb_id, {})
     return record.get("repro_sha256") == repros[job.gb_id].sha256 and bool(record["runs"].get(job.backend))
 
@@ -140,7 +142,7 @@ def _executor(arguments: argparse.Namespace) -> AbstractContextManager[ThisMachi
 
 def _run(
     executor: ThisMachine | Cluster,
-    jobs: list[Job],
+    jobs: list[ReproRun],
     repros: Mapping[str, Repro],
     arguments: argparse.Namespace,
     document: Document,

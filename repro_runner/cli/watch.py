@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from repro_runner.cli.run import problem_of
-from repro_runner.runner.job import BACKENDS, Job
-from repro_runner.runner.pool import Finished, WarmParent
+from repro_runner.process import Pool
+from repro_runner.runner.machine import BACKENDS, Finished, ReproRun, open_pool
 
 _POLL_SECONDS = 0.1
 
@@ -27,14 +27,13 @@ def main(argv: Sequence[str]) -> int:
         print(f"{arguments.file}: no such Python file; `graphbreak new ID` starts one", file=sys.stderr)
         return 2
     try:
-        with WarmParent(device=arguments.device) as warm:
-            return _watch(warm, arguments)
+        with open_pool(arguments.device) as pool:
+            return _watch(pool, arguments)
     except KeyboardInterrupt:
         return 0
 
 
-def _watch(warm: WarmParent, arguments: argparse.Namespace) -> int:
-    results = warm.results()
+def _watch(pool: Pool, arguments: argparse.Namespace) -> int:
     seen = b""
     while True:
         source = arguments.file.read_bytes() if arguments.file.is_file() else seen
@@ -42,8 +41,8 @@ def _watch(warm: WarmParent, arguments: argparse.Namespace) -> int:
             seen = source
             started = time.monotonic()
             text = source.decode("utf-8", "replace")
-            warm.submit(Job(gb_id=arguments.file.stem, source=text, backend=arguments.backend, device=arguments.device))
-            ended = next(results)
+            run = ReproRun(gb_id=arguments.file.stem, source=text, backend=arguments.backend, device=arguments.device)
+            ended = Finished.of(pool.run(run.to_job()))
             print("\n".join(_lines(ended)), f"({time.monotonic() - started:.1f} s)\n", flush=True)
             if arguments.once:
                 return 0 if not problem_of(ended.record) else 1

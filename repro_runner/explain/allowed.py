@@ -22,10 +22,10 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
+from registry.ids import is_gb_id
 from repro_runner.explain.report import Report, Site, in_package, located
 from repro_runner.output.units import counted
 
-_ID = re.compile(r"GB\d{4,6}|GBL-[0-9A-F]{6}", re.IGNORECASE)
 _LIMIT = re.compile(r"x(\d+)")
 _LIKE_AN_ID = re.compile(r"GB[\dL-]", re.IGNORECASE)
 _SYNTAX = "an entry is an id (GB0124), a file pattern (vendor/**), or both, and may end with a number of sites (x2)"
@@ -99,7 +99,7 @@ def read_allowed(path: Path) -> tuple[Entry, ...]:
 def _entry(words: list[str], origin: str) -> Entry:
     """ValueError says what is wrong with it."""
     left = list(words)
-    gb_id = left.pop(0).upper() if _ID.fullmatch(left[0]) else ""
+    gb_id = left.pop(0).upper() if is_gb_id(left[0].upper()) else ""
     limit = None
     if left and (found := _LIMIT.fullmatch(left[-1])):
         limit = int(found[1])

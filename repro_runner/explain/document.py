@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.advice import Answer, Answers
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.report import Frequency, Program, Recompile, Report, Site, Totals

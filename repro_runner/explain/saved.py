@@ -9,6 +9,7 @@ from typing import Any
 
 from registry import captured
 from registry.errors import InvalidInput, Problem
+from registry.ids import local_id
 from registry.model import CapturedProgram
 from repro_runner.explain import document
 from repro_runner.explain.report import Frequency, Report, Site, Totals
@@ -58,7 +59,7 @@ def _logged_site(one: Mapping[str, Any]) -> Site:
     fields = ("file", "line", "function", "source", "kind", "message", "context", "explanation")
     return Site(
         **{field: one[field] for field in fields},
-        gb_ids=tuple(one["gb_ids"]) or tuple(map(captured.local_id, one["gb_types"])),
+        gb_ids=tuple(one["gb_ids"]) or tuple(map(local_id, one["gb_types"])),
         gb_types=tuple(one["gb_types"]),
         hints=tuple(one["hints"]),
         stack=(),

@@ -11,11 +11,11 @@ from torch._dynamo import convert_frame
 
 from repro_runner.capture.identify import Identifier
 from repro_runner.capture.recorder import Recorder, TakenFrame
+from repro_runner.environment import describe_environment
 from repro_runner.explain.compilations import Compilations
 from repro_runner.explain.counting import Tally, counted
 from repro_runner.explain.report import Report
 from repro_runner.explain.sites import Seen, find_recompiles, find_sites, find_totals
-from repro_runner.runner.environment import describe_environment
 
 
 @contextmanager

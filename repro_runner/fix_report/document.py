@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.fix_report.contents import Fixing, Repros
 from repro_runner.fix_report.findings import Cause, Findings
 from repro_runner.fix_report.folder import KIND, SCHEMA

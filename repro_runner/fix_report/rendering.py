@@ -11,9 +11,9 @@ from typing import Any
 import jinja2
 
 from registry.advice import Answer, Answers, telling_hints
+from registry.ids import page_address
 from registry.model import GraphBreak, Registry
 from registry.releases import version_key
-from registry.site_address import page_address
 from repro_runner.fix_report.contents import Fixing, Repros
 from repro_runner.fix_report.findings import Cause, Findings, Location
 from repro_runner.output import markdown

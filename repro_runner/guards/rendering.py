@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.capture import CapturedBreak
 from repro_runner.guards.advice import NOTHING, Advice
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.advice import Answers
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.explain.document import answer_document
 from repro_runner.logs.analysis import LogAnalysis, LogFile
 from repro_runner.logs.model import LoggedBreak

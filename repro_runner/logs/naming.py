@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from registry.layout import HEADER
 from registry.matching import Match
+from registry.message_layout import HEADER
 from repro_runner.logs.model import Input, LoggedBreak
 from repro_runner.logs.surroundings import Surroundings
 

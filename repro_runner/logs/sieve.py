@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator
 
-from registry.layout import SIGNS
+from registry.message_layout import SIGNS
 from repro_runner.logs.blocks import BLOCK, find_cut
 
 LONG_LINE = 64 * 1024

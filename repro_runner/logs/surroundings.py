@@ -7,7 +7,7 @@ from collections import OrderedDict, deque
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-from registry.layout import COLOUR, PREFIX, read_line
+from registry.message_layout import COLOUR, PREFIX, read_line
 
 _FRAME = re.compile(r'File "([^"\n]+)", line ([0-9]{1,9}), in ([^\s,]+)(?:, code: (.*))?')
 _RESUMED = re.compile(r"^torch_dynamo_resume_in_(.+)_at_[0-9]+$")

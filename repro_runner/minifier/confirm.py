@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -11,6 +10,7 @@ from pathlib import Path
 
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.trials import Outcome, last_verdict, write_script
+from repro_runner.process import run_command
 
 _OWN = ("repro_runner", "registry", "sitegen", "generate_site")
 _START = """\
@@ -36,21 +36,11 @@ def run_standalone(script: Script, *, seconds: float) -> Outcome:
         path = Path(folder) / "repro.py"
         write_script(script, path)
         command = [sys.executable, "-I", "-c", _START, str(path), " ".join(absent), *folders_of(script.modules)]
-        try:
-            done = subprocess.run(
-                command,
-                cwd=folder,
-                capture_output=True,
-                text=True,
-                timeout=seconds,
-                stdin=subprocess.DEVNULL,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Outcome(code=None, text=f"took longer than {seconds:g} s")
-    if done.returncode < 0:
-        return Outcome(code=None, text=f"was killed by signal {-done.returncode}")
-    return Outcome(code=done.returncode, text=last_verdict(done.stdout) or done.stderr.strip()[-2000:])
+        ended = run_command(command, seconds=seconds, folder=Path(folder))
+    if ended.result is None:
+        return Outcome(code=None, text=ended.failure)
+    text = last_verdict(ended.stdout.text) or ended.stderr.text.strip()[-2000:]
+    return Outcome(code=ended.result["code"], text=text)
 
 
 def folders_of(modules: Iterable[str]) -> list[str]:

@@ -23,7 +23,7 @@ from repro_runner.minifier.named_backend import NamedBackend, read_backend
 from repro_runner.minifier.program import MinifiedProgram, Search
 from repro_runner.minifier.recording import RecordedGraph, Recording, record_graphs
 from repro_runner.minifier.script import Check
-from repro_runner.minifier.trials import STILL_FAILS, Apart, Here, Trials
+from repro_runner.minifier.trials import STILL_FAILS, InChild, Trials
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import Subject
 from repro_runner.model_under_test.model import told
@@ -55,7 +55,7 @@ def search_failure(
     gb_id: str | None = None,
     seconds: float = 300.0,
     say: Callable[[str], None] = lambda _: None,
-    apart: Apart | None = None,
+    apart: InChild | None = None,
 ) -> Search:
     """Look for a failure, minify the first that there is, and say what was looked for.
 
@@ -88,7 +88,7 @@ class _Minification:
     held: ExitStack
     seconds: float
     say: Callable[[str], None]
-    apart: Apart | None
+    apart: InChild | None
     tried: dict[str, str] = field(default_factory=dict)
     unknown: list[str] = field(default_factory=list)
 
@@ -129,7 +129,7 @@ class _Minification:
         if found is None:
             return None
         recorded, failure, constraint = found
-        here = Here(self.folder)
+        here = InProcess(self.folder)
         for check in violation_checks(failure, constraint):
             minifier = GraphMinifier(check, here)
             for whole in minifier.whole(recorded):
@@ -168,7 +168,7 @@ class _Minification:
 
     def _trials(self) -> Trials:
         if self.apart is None:
-            self.apart = self.held.enter_context(Apart(self.folder, seconds=self.seconds))
+            self.apart = self.held.enter_context(InChild(self.folder, seconds=self.seconds))
         return self.apart
 
     def _program(

@@ -5,21 +5,22 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
-import json
 import os
-import subprocess
+import runpy
 import sys
+import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType, TracebackType
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
-from torch._inductor.runtime.cache_dir_utils import default_cache_dir
 
 from repro_runner.minifier.failure import NotMinified
 from repro_runner.minifier.script import Script
+from repro_runner.process import Job, Limits, Pool, PoolDied, Service
+from repro_runner.torch_seams import default_cache_dir, guards, reset
 
 STILL_FAILS = "still fails: "
 
@@ -50,7 +51,7 @@ def write_script(script: Script, path: Path) -> None:
         torch.save(dict(script.saved), path.with_suffix(".pt"))
 
 
-class Here:
+class InProcess:
     """Tries scripts in this process: fast, and only for what can't take the process with it."""
 
     def __init__(self, folder: Path) -> None:
@@ -66,7 +67,7 @@ class Here:
         said = io.StringIO()
         try:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()), _modes_kept():
-                torch._dynamo.reset()
+                reset()
                 exec(compile(script.text, str(path), "exec"), vars(module))  # our own text
                 code = module.report(module.judge)
         except Exception as error:  # noqa: BLE001 - a candidate may be wrong in any way
@@ -82,51 +83,70 @@ def _modes_kept() -> Iterator[None]:
         yield
 
 
-class Apart:
+class InChild:
     """Tries scripts in children of a warm process: a backend that crashes or hangs ends its child, nothing else."""
 
     def __init__(self, folder: Path, *, seconds: float) -> None:
         self._folder, self.seconds = folder, seconds
         self._numbers = itertools.count()
 
-    def __enter__(self) -> Apart:
-        here = str(Path(__file__).resolve().parents[2])
+    def __enter__(self) -> InChild:
         environment = {
             **os.environ,
-            "PYTHONPATH": os.pathsep.join([here, *(entry or str(Path.cwd()) for entry in sys.path)]),
+            "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
             "OMP_NUM_THREADS": "1",
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             # Each child has a temporary folder of its own; a cold cache costs half a minute.
             "TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR") or default_cache_dir(),
         }
-        command = [sys.executable, "-m", "repro_runner.minifier.worker"]
-        self._process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        service = Service(
+            task="repro_runner.minifier.trials:run_script",
+            warm_up="repro_runner.minifier.trials:warm_up",
+            limits=Limits(memory=sys.maxsize),
         )
+        self._pool = Pool(service, environment).__enter__()
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.terminate()
-        with contextlib.suppress(BrokenPipeError), self._process:
-            pass
+        self._pool.__exit__(kind, error, trace)
 
     def outcome(self, script: Script) -> Outcome:
         path = self._folder / f"candidate_{next(self._numbers)}.py"
         write_script(script, path)
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
         # A script about a hang waits for eager and for the backend itself, each as long as it may take.
-        job = {"path": str(path), "seconds": self.seconds * (3 if "check_crash" in script.text else 1)}
+        seconds = self.seconds * (3 if "check_crash" in script.text else 1)
         try:
-            print(json.dumps(job), file=self._process.stdin, flush=True)
-            answer = json.loads(self._process.stdout.readline())
-        except (BrokenPipeError, ValueError) as error:
+            ended = self._pool.run(Job(key=path.stem, arguments={"path": str(path)}, seconds=seconds))
+        except PoolDied as error:
             raise NotMinified("the process that backends are tried in was killed; is there enough memory?") from error
         path.with_suffix(".pt").unlink(missing_ok=True)
-        said = last_verdict(answer["output"]) or answer["output"].strip()[-2000:]
-        return Outcome(code=answer["record"].get("code"), text=answer["record"].get("cause") or said)
+        printed = last_verdict(ended.stdout.text) or ended.stdout.text.strip()[-2000:]
+        return Outcome(code=(ended.result or {}).get("code"), text=ended.failure or printed)
+
+
+def warm_up() -> None:
+    """Import what every script imports. Where there is a GPU that is all: compiling touches its driver, and a child
+    forked after that can't use it."""
+    torch.set_num_threads(1)
+    if not Path("/dev/nvidiactl").exists():
+        torch.compile(lambda x: x + 1, backend="aot_eager")(torch.ones(2, requires_grad=True))
+        reset()
+        # Dynamo times the guards of every graph once, for its own statistics; flushing the cache for it takes 18 ms.
+        guards.profile_guard_manager = lambda *_: 0.0
+
+
+def run_script(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """The task of a child: run the script at `path` as Python would, and return its exit code."""
+    try:
+        runpy.run_path(arguments["path"], run_name="__main__")
+    except SystemExit as end:
+        return {"code": end.code if isinstance(end.code, int) else 0}
+    except BaseException:  # noqa: BLE001 - as the interpreter does
+        traceback.print_exc()
+        return {"code": 1}
+    return {"code": 0}
 
 
 def last_verdict(output: str) -> str:

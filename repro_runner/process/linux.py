@@ -1,7 +1,8 @@
-"""Three things of Linux that Python has no function for. Elsewhere they do nothing."""
+"""Processes as Linux sees them: what Python has no function for. Elsewhere prctl and /proc do nothing."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -26,6 +27,12 @@ def die_with_parent() -> None:
 def adopt_orphans() -> None:
     """Become the parent of descendants whose own parent ended, so that none escapes."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+
+
+def kill_group(group: int) -> None:
+    """End a process and all that it started, if any of it is still there."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
 
 
 def children() -> Iterator[int]:

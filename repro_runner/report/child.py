@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput
+from repro_runner.environment import describe_environment
 from repro_runner.report.making import Job
-from repro_runner.runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from registry.site_address import SITE
+from registry.ids import SITE
 from registry.stylesheet import read_look
 from repro_runner.output.html import fit_for_html
 from repro_runner.output.units import size

@@ -1,6 +1,6 @@
-"""The same work on a Ray cluster: a task per job, in whichever worker is free; each worker keeps a warm parent.
+"""The same work on a Ray cluster: a task per job, in whichever worker is free; each worker keeps a pool.
 
-The warm parent is a subprocess of the Ray worker: a worker has threads of its own, and a fork of it can hang.
+The pool is a subprocess of the Ray worker: a worker has threads of its own, and a fork of it can hang.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro_runner.runner.environment import describe_environment
-from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.pool import Finished, WarmParent
+from repro_runner.environment import describe_environment
+from repro_runner.process import Limits, Pool
+from repro_runner.runner.machine import Finished, ReproRun, open_pool
 
 _RETRIES = 3
 _PATIENCE = 10.0
@@ -60,7 +60,7 @@ class Cluster:
         self._environment = found
         return found
 
-    def run(self, jobs: Sequence[Job], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
+    def run(self, jobs: Sequence[ReproRun], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
         """Yield jobs as they end. A job whose worker or node dies is run again elsewhere."""
         task = self._task(_run_here)
         waiting = deque(jobs)
@@ -71,7 +71,7 @@ class Cluster:
             while waiting and len(running) < self._slots:
                 job = waiting.popleft()
                 started(job.key)
-                bare = {**job.to_json(), "other_types": {}}
+                bare = {**asdict(job), "other_types": {}}
                 running.append(task.remote(bare, types, self._isolate, asdict(self._limits), self._environment))
             (ended,), running = self._ray.wait(running)
             try:
@@ -121,22 +121,22 @@ def _answers(host: str, port: str) -> bool:
     return True
 
 
-_warm: dict[tuple[Any, ...], WarmParent] = {}
-"""The warm parent of this Ray worker. It ends when the worker does, however that ends."""
+_warm: dict[tuple[Any, ...], Pool] = {}
+"""The pool of this Ray worker. It ends when the worker does, however that ends."""
 
 
 def _run_here(
     job: dict[str, Any], types: dict[str, str], isolate: str, limits: dict[str, Any], environment: dict[str, str]
 ) -> dict[str, Any]:
-    """In a Ray worker: run a job in a child of the warm parent, which is started for the first."""
+    """In a Ray worker: run a job in a child of the pool, which is started for the first."""
     key = (job["device"], isolate, *limits.values(), os.environ.get("CUDA_VISIBLE_DEVICES"))
     if key not in _warm:
         _refuse_another(environment, describe_environment(job["device"]))
-        _warm[key] = WarmParent(isolate=isolate, device=job["device"], limits=Limits(**limits)).__enter__()
-    _warm[key].submit(Job.from_json({**job, "other_types": types}))
+        _warm[key] = open_pool(job["device"], isolate=isolate, limits=Limits(**limits)).__enter__()
+    _warm[key].submit(ReproRun(**{**job, "other_types": types}).to_job())
     for ended in _warm[key].results():
-        return asdict(ended)
-    os._exit(1)  # the warm parent died; with this worker gone, Ray runs the job in another
+        return asdict(Finished.of(ended))
+    os._exit(1)  # the pool died; with this worker gone, Ray runs the job in another
 
 
 def _refuse_another(wanted: dict[str, str], found: dict[str, str]) -> None:

@@ -6,6 +6,7 @@ import contextlib
 import importlib.util
 import inspect
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -13,15 +14,58 @@ from typing import Any
 
 import torch
 
+from registry.ids import linked_ids
 from repro_runner.capture import CapturedBreak, capture_breaks
-from repro_runner.capture.from_text import ids_in, logged_ids, unnamed
+from repro_runner.capture.from_text import logged_ids, unnamed
 from repro_runner.runner.compare import Outcome, difference, keep
-from repro_runner.runner.job import SEEDS, Job
+from repro_runner.runner.machine import ReproRun
 from repro_runner.runner.normalise import normalise
 from repro_runner.runner.requires import requirements, unmet
+from repro_runner.torch_seams import dynamo_config, guards, reset
+
+SEEDS = (0, 1, 2)
+SAMPLE = """
+import torch
+
+layer = torch.nn.Linear(4, 4)
 
 
-def execute(job: Job, folder: Path) -> dict[str, Any]:
+def inputs():
+    return (torch.randn(3, 4),)
+
+
+def broken(x):
+    y = torch.nn.functional.relu(layer(x))
+    torch._dynamo.graph_break()
+    return torch.einsum("ij->i", y)
+
+
+def fixed(x):
+    return torch.einsum("ij->i", torch.nn.functional.relu(layer(x)))
+"""
+"""A program that takes the common ways through Dynamo, a break and its message among them."""
+
+
+def warm_up(device: str) -> None:
+    """Verify a sample in the process that is forked, so that no child has to import and look up the same things.
+
+    Compiling touches the driver of a GPU where there is one, even a hidden one, and a child forked after that aborts
+    in autograd or can't use the GPU: there importing is all.
+    """
+    torch.set_num_threads(1)
+    if device == "cpu" and not Path("/dev/nvidiactl").exists():
+        with tempfile.TemporaryDirectory(prefix="graphbreak-warm-") as folder:
+            execute(ReproRun(gb_id="GB0025", source=SAMPLE), Path(folder))
+        del sys.modules["GB0025"]
+        reset()
+
+
+def run_repro(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The task of a child: `arguments` are those of a ReproRun."""
+    return execute(ReproRun(**arguments), folder)
+
+
+def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     """Run a repro in `folder`; return the run's record. What goes wrong is part of it."""
     try:
         reason = unmet(requirements(job.source), torch.__version__, job.device)
@@ -55,7 +99,7 @@ def failed(cause: str) -> dict[str, Any]:
     return {"verdict": "failed", "cause": cause}
 
 
-def _load(job: Job, folder: Path) -> ModuleType:
+def _load(job: ReproRun, folder: Path) -> ModuleType:
     """From a copy in the child's own folder: a repro may delete its file, and paths come out the same everywhere."""
     path = folder / f"{job.gb_id}.py"
     path.write_text(job.source, "utf-8")
@@ -70,15 +114,13 @@ def _load(job: Job, folder: Path) -> ModuleType:
 
 @contextlib.contextmanager
 def _configured(module: ModuleType) -> Iterator[None]:
-    config: Any = torch._dynamo.config
-    with config.patch(**getattr(module, "CONFIG", {})):
+    with dynamo_config.patch(**getattr(module, "CONFIG", {})):
         yield
 
 
 @contextlib.contextmanager
 def _guards_not_timed() -> Iterator[None]:
     """Dynamo times the guards of every graph once, for its own statistics; flushing the cache for it takes 18 ms."""
-    guards: Any = torch._dynamo.guards
     before = getattr(guards, "profile_guard_manager", None)
     if before is None:
         yield
@@ -93,7 +135,7 @@ def _guards_not_timed() -> Iterator[None]:
 class _Verification:
     """One repro under one backend: what eager does, what breaks, which fixes hold."""
 
-    def __init__(self, job: Job, module: ModuleType, folder: Path) -> None:
+    def __init__(self, job: ReproRun, module: ModuleType, folder: Path) -> None:
         self.job, self.module, self.folder = job, module, folder
         self.graphs = 0
 
@@ -110,7 +152,7 @@ class _Verification:
         with logged_ids() as found:
             breaks, graphs, (outcome,) = self._compiled(broken, SEEDS[:1], fullgraph=False)
             strict, _, (strict_outcome,) = self._compiled(broken, SEEDS[:1], fullgraph=True)
-        found |= ids_in(f"{outcome.error} {strict_outcome.error}")
+        found.update(linked_ids(f"{outcome.error} {strict_outcome.error}"))
         missed = unnamed(found, {one.gb_id for one in (*breaks, *strict)})
         if missed:
             return failed(missed)
@@ -170,7 +212,7 @@ class _Verification:
         self, function: Callable[..., Any], seeds: Sequence[int], *, fullgraph: bool
     ) -> tuple[list[CapturedBreak], int, list[Outcome]]:
         """Compile once and call with the inputs of each seed, as a user would."""
-        torch._dynamo.reset()
+        reset()
         self.graphs = 0
         options = {**getattr(self.module, "COMPILE", {}), "fullgraph": fullgraph, "backend": self._counting_backend()}
         with capture_breaks(self.job.other_types) as breaks:
@@ -210,8 +252,7 @@ class _Verification:
         flags = getattr(self.module, "FLAGS", {}).get(name, {})
         if absent := _absent(flags):
             return {"compiles": False, "breaks": 0, "equal": False, "inputs": 0, "cause": absent}
-        config: Any = torch._dynamo.config
-        with config.patch(**flags):
+        with dynamo_config.patch(**flags):
             return self._held_to_eager(fix, expected)
 
     def _held_to_eager(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
@@ -249,7 +290,7 @@ class _Verification:
 
 def _absent(settings: Mapping[str, Any]) -> str:
     """Which settings this torch does not have, in words; empty when it has all."""
-    absent = [name for name in settings if not hasattr(torch._dynamo.config, name)]
+    absent = [name for name in settings if not hasattr(dynamo_config, name)]
     return f"this torch has no setting {', '.join(absent)}" if absent else ""
 
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.captured import captured_document, dump_captured, is_name, local_id, parse_captured, read_captured
+from registry.captured import captured_document, dump_captured, is_name, parse_captured, read_captured
 from registry.errors import InvalidInput
+from registry.ids import local_id
 from registry.merge import merge_registry
 from registry.model import CapturedProgram, Environment, Revision, SeenBreak
 from tests.samples import captured, knowledge, revision

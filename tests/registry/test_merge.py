@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from registry.captured import local_id
+from registry.ids import local_id
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Note, Repro, Sighting
 from tests.samples import CATEGORY, OTHER_TYPE, captured, knowledge, release, revision, site

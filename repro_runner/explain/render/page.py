@@ -9,7 +9,7 @@ from functools import cache
 import jinja2
 from markupsafe import Markup
 
-from registry.site_address import SITE
+from registry.ids import SITE
 from registry.stylesheet import read_look
 from repro_runner.explain.render.changes import Change
 from repro_runner.explain.render.excerpt import ExcerptLine

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.advice import Answer, Answers, telling_hints
-from registry.site_address import page_address
+from registry.ids import page_address
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.render import words
 from repro_runner.explain.render.changes import Change, find_changes

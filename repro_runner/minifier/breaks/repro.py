@@ -7,8 +7,8 @@ import textwrap
 from registry.repros import parse_repro
 from repro_runner.capture import CapturedBreak
 from repro_runner.minifier.breaks.program import Program
-from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.pool import ThisMachine
+from repro_runner.process import Limits
+from repro_runner.runner.machine import ReproRun, ThisMachine
 
 _NO_FIX = "not written yet: put a function `fixed` in place of this, or say why there can be none"
 _COVERAGE = "cut down by graphbreak minify: which lines run depends on the inputs that the model had"
@@ -35,7 +35,7 @@ def verify_repro(source: str, gb_id: str, *, device: str, seconds: float) -> tup
     except ValueError as error:
         return False, str(error)
     machine = ThisMachine(device, isolate="process", limits=Limits(seconds=seconds))
-    (ended,) = machine.run([Job(gb_id=gb_id, source=source, device=device)])
+    (ended,) = machine.run([ReproRun(gb_id=gb_id, source=source, device=device)])
     record = ended.record
     if record["verdict"] == "reproduced":
         return True, f"reproduced: {gb_id}, {record['kind']}, {record['graphs']} graphs"

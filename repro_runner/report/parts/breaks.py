@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.output.units import counted
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.source_lines import shown_path
 from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
-
-_HAS_A_PAGE = re.compile(r"GB\d{4}", re.ASCII)
 
 
 def breaks_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
@@ -42,7 +39,7 @@ def _break(each: Mapping[str, Any]) -> dict[str, Any]:
     frames = [{**frame, "shown": shown_path(f"{frame['file']}:{frame['line']}")} for frame in each["stack"]]
     return {
         **each,
-        "link": page_address(each["gb_id"]) if _HAS_A_PAGE.fullmatch(each["gb_id"]) else "",
+        "link": page_address(each["gb_id"]),
         "frames": frames,
         "line": frames[-1] if frames else None,
     }

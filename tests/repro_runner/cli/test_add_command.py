@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.captured import captured_document, dump_captured, local_id, read_captured
+from registry.captured import captured_document, dump_captured, read_captured
+from registry.ids import local_id
 from registry.model import CapturedProgram
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.cli import main

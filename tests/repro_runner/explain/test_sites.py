@@ -16,8 +16,8 @@ import pytest
 import torch
 from torch._dynamo import convert_frame, exc, resume_execution, symbolic_convert, utils
 
+from registry.ids import linked_ids
 from repro_runner.capture import capture_breaks
-from repro_runner.capture.from_text import ids_in
 from repro_runner.explain import Report, Site, explain
 from repro_runner.explain.frequency import FAILED, PAST_LIMIT
 
@@ -56,7 +56,7 @@ def logged_places() -> Iterator[set[tuple[str, int, str]]]:
             text = record.getMessage()
             place = re.search(r"in user code at (.+):(\d+)\n", text)
             if place:
-                found.update((place[1], int(place[2]), gb_id) for gb_id in ids_in(text))
+                found.update((place[1], int(place[2]), gb_id) for gb_id in linked_ids(text))
 
     logger = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks")
     before = logger.level, logger.propagate, list(logger.handlers)

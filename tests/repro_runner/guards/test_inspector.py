@@ -17,7 +17,7 @@ from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 
 import repro_runner
 from registry.errors import InvalidInput
-from registry.site_address import page_address
+from registry.ids import page_address
 from repro_runner.guards import GuardInspector, GuardReport, inspect_model
 from repro_runner.guards.observing import _WRAPPED, observe
 from repro_runner.model_under_test import ModelFailed, Subject

@@ -35,7 +35,7 @@ from repro_runner.minifier.named_backend import read_backend
 from repro_runner.minifier.parts import crash
 from repro_runner.minifier.recording import record_graphs
 from repro_runner.minifier.script import Script
-from repro_runner.minifier.trials import Apart, Here, Outcome
+from repro_runner.minifier.trials import InChild, Outcome
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import Subject
 from repro_runner.runs import find_run
@@ -184,10 +184,10 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
-def apart(tmp_path_factory: pytest.TempPathFactory, modules: Path) -> Iterator[Apart]:
+def apart(tmp_path_factory: pytest.TempPathFactory, modules: Path) -> Iterator[InChild]:
     """Where all these backends are tried; it can import them."""
     assert str(modules) in sys.path
-    with Apart(tmp_path_factory.mktemp("apart"), seconds=60) as started:
+    with InChild(tmp_path_factory.mktemp("apart"), seconds=60) as started:
         yield started
 
 
@@ -346,13 +346,13 @@ UNHARMED = {
 
 
 @pytest.mark.parametrize("name", UNHARMED)
-def test_a_model_that_a_backend_runs_well_does_not_fail(name: str, apart: Apart) -> None:
+def test_a_model_that_a_backend_runs_well_does_not_fail(name: str, apart: InChild) -> None:
     backend = "somebodys_backends:wrong_in_the_last_bit" if name == "rounds" else "aot_eager"
     search = search_failure(UNHARMED[name], "numeric", backend=backend, apart=apart)
     assert (search.program, search.unknown, search.tried) == (None, (), {"numeric": f"none with {backend}"})
 
 
-def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: Apart) -> None:
+def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: InChild) -> None:
     subject = Subject(name="one op", model=torch.sin, args=(torch.ones(3),))
     search = search_failure(subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart)
     assert search.program is not None
@@ -362,7 +362,7 @@ def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: Apart) -> None:
     assert minified_document(search)["confirmed"] is False
 
 
-def test_a_script_that_does_not_end_is_ended(apart: Apart) -> None:
+def test_a_script_that_does_not_end_is_ended(apart: InChild) -> None:
     apart.seconds = 0.5
     outcome = apart.outcome(Script(text="import time; time.sleep(60)", saved={}))
     apart.seconds = 60
@@ -375,7 +375,7 @@ def test_a_process_that_does_not_end_is_ended() -> None:
 
 
 @pytest.fixture(scope="module")
-def minified(tmp_path_factory: pytest.TempPathFactory, apart: Apart) -> dict[str, tuple[int, Script]]:
+def minified(tmp_path_factory: pytest.TempPathFactory, apart: InChild) -> dict[str, tuple[int, Script]]:
     """For each rule and each failing backend the smallest program, and how many operations it has."""
     folder = tmp_path_factory.mktemp("candidates")
     recording = record_graphs(subject_of_small())
@@ -388,7 +388,7 @@ def minified(tmp_path_factory: pytest.TempPathFactory, apart: Apart) -> dict[str
             assert (failure.op, failure.rule) == (op, constraint.rule)
         failure = dataclasses.replace(failure, graph=graph)
         check = next(violation_checks(failure, constraint))
-        minifier = GraphMinifier(check, Here(folder))
+        minifier = GraphMinifier(check, InProcess(folder))
         whole = next(each for each in minifier.whole(recorded) if minifier.outcome(each).fails)
         found[name] = smallest(minifier, whole)
     torch.manual_seed(0)

@@ -36,7 +36,7 @@ from repro_runner.minifier.own_rules import own_rules
 from repro_runner.minifier.recipes import copy_of, drawn
 from repro_runner.minifier.recording import RecordedGraph, record_graphs
 from repro_runner.minifier.shrinking import to_aten
-from repro_runner.minifier.trials import Here
+from repro_runner.minifier.trials import InProcess
 from repro_runner.minifier.violations import all_violations, violation_checks
 from repro_runner.model_under_test import Subject
 
@@ -199,7 +199,7 @@ def script_for(constraint: Constraint, graph: str, op: str, recorded: RecordedGr
     check = next(violation_checks(failure, constraint))
     candidate = Candidate(graph=recorded.traced.pre_aot, inputs=recorded.inputs)
     names: dict[str, Any] = {"__name__": __name__}
-    exec(GraphMinifier(check, Here(Path())).script(candidate).text, names)
+    exec(GraphMinifier(check, InProcess(Path())).script(candidate).text, names)
     return names
 
 
@@ -230,7 +230,7 @@ def test_a_script_can_be_about_the_graph_before_aot_autograd(traced_layers: Reco
     whole = Candidate(graph=traced_layers.traced.pre_aot, inputs=traced_layers.inputs)
     for constraint, code in ((DtypeConstraint(["float64"]), 1), (DtypeConstraint(["float32"]), 0)):
         check = next(violation_checks(failure, constraint))
-        assert GraphMinifier(check, Here(tmp_path)).outcome(whole).code == code
+        assert GraphMinifier(check, InProcess(tmp_path)).outcome(whole).code == code
 
 
 def nodes_of(graph: GraphModule) -> list[Node]:

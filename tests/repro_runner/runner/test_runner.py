@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 import torch
 
-from repro_runner.runner.job import Job, Limits
+from repro_runner.process import Limits, Pool
+from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, child_environment, open_pool
 from repro_runner.runner.normalise import normalise
-from repro_runner.runner.pool import Finished, ThisMachine, WarmParent, child_environment
 from repro_runner.runner.requires import unmet
 from tests.conftest import ROOT
 from tests.processes import processes_with
@@ -35,26 +35,24 @@ def fixed(x):
 GOOD = HEAD + BRANCH + FIXED
 
 
-_shared: list[tuple[WarmParent, Iterator[Finished]]] = []
+_shared: list[Pool] = []
 
 
 @pytest.fixture(scope="module", autouse=True)
 def shared_parent() -> Iterator[None]:
     """Warming up takes seconds, and most tests ask nothing of it but one child."""
-    with WarmParent() as warm:
-        _shared.append((warm, warm.results()))
+    with open_pool("cpu") as pool:
+        _shared.append(pool)
         yield
         _shared.clear()
 
 
 def verify(source: str, *, gb_id: str = "GB0170", limits: Limits | None = None, isolate: str = "") -> dict[str, Any]:
-    job = Job(gb_id=gb_id, source=source)
+    job = ReproRun(gb_id=gb_id, source=source)
     if limits or isolate:
         (ended,) = ThisMachine("cpu", isolate=isolate or "fork", limits=limits).run([job])
     else:
-        warm, results = _shared[0]
-        warm.submit(job)
-        ended = next(results)
+        ended = Finished.of(_shared[0].run(job.to_job()))
     return dict(ended.record)
 
 
@@ -131,7 +129,7 @@ def test_a_repro_that_can_prove_nothing_fails_with_the_reason(source: str, cause
 
 def test_an_error_that_is_no_break_is_not_a_break_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_MAX_MEMORY", "1")
-    job = Job(gb_id="GB0170", source=HEAD + "def broken(x):\n    return x + 1\n", backend="mock")
+    job = ReproRun(gb_id="GB0170", source=HEAD + "def broken(x):\n    return x + 1\n", backend="mock")
     (ended,) = ThisMachine("cpu").run([job])
     assert ended.record["verdict"] == "failed"
     assert ended.record["cause"].startswith("compiled, it raised ConstraintViolations")
@@ -196,7 +194,10 @@ MISBEHAVING = {
 def test_each_misbehaving_program_gets_its_cause_and_its_neighbours_their_verdict() -> None:
     jobs = []
     for index, (body, _) in enumerate(MISBEHAVING.values()):
-        jobs += [Job(gb_id=f"GB9{index:03}", source=LEAD + body), Job(gb_id="GB0170", source=GOOD, backend="eager")]
+        jobs += [
+            ReproRun(gb_id=f"GB9{index:03}", source=LEAD + body),
+            ReproRun(gb_id="GB0170", source=GOOD, backend="eager"),
+        ]
     limits = Limits(seconds=6, memory=2 * 1024**3)
     ended = list(ThisMachine("cpu", slots=2, limits=limits).run(jobs))
     neighbours = [one.record["verdict"] for one in ended if one.gb_id == "GB0170"]
@@ -240,7 +241,9 @@ threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
     )
     first, second = (
         one.record
-        for one in ThisMachine("cpu").run([Job(gb_id="GB0170", source=messy), Job(gb_id="GB0170", source=GOOD)])
+        for one in ThisMachine("cpu").run(
+            [ReproRun(gb_id="GB0170", source=messy), ReproRun(gb_id="GB0170", source=GOOD)]
+        )
     )
     assert second["verdict"] == "verified"
     assert first["verdict"] == "verified"
@@ -297,22 +300,22 @@ def test_a_program_sees_no_secret_of_this_machine(monkeypatch: pytest.MonkeyPatc
 
 JUST_FORKED = """
 import os, time
-from repro_runner.runner.job import Job, Limits
-from repro_runner.runner.supervise import Supervisor
+from repro_runner.process import Limits
+from repro_runner.process.supervise import Job, Supervisor
 
-def fork_and_sleep(job, folder, result, output):
+def fork_and_sleep(job, folder, streams):
     pid = os.fork()
     if not pid:
         time.sleep(1000)  # never gets as far as a process group of its own
     return pid
 
-supervisor = Supervisor(fork_and_sleep, 1, Limits(seconds=0))
-supervisor.start(Job(gb_id="GB0001", source=""))
+supervisor = Supervisor(fork_and_sleep, slots=1, limits=Limits(seconds=0))
+supervisor.start(Job(key="GB0001", arguments={}))
 supervisor.stop()
-supervisor.start(Job(gb_id="GB0001", source=""))
+supervisor.start(Job(key="GB0001", arguments={}))
 while supervisor.busy:
-    for job, record, output in supervisor.finished():
-        print(record["cause"])
+    for ended in supervisor.finished():
+        print(ended.failure)
 """
 
 
@@ -326,8 +329,8 @@ def test_a_child_that_was_forked_a_moment_ago_is_stopped_too() -> None:
 def test_leaving_early_ends_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_MARK", str(tmp_path))  # a name that the children inherit
     jobs = [
-        Job(gb_id="GB0170", source=GOOD),
-        Job(gb_id="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
+        ReproRun(gb_id="GB0170", source=GOOD),
+        ReproRun(gb_id="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
     ]
     running = ThisMachine("cpu").run(jobs)
     assert next(running).gb_id == "GB0170"

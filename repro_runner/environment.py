@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import platform
-import subprocess
 import sys
 from datetime import datetime, timezone
 from importlib.metadata import PackageNotFoundError, version
+
+from repro_runner.process import run_command
 
 
 class NoTorch(Exception):
@@ -39,10 +40,10 @@ def describe_environment(device: str) -> dict[str, str]:
 def _gpu_name() -> str:
     """As torch names it; asked in a process of its own, since a parent that has touched the driver must not fork."""
     ask = "import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else '')"
-    answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
-    if not answer.stdout.strip():
+    name = run_command([sys.executable, "-c", ask], seconds=300).stdout.text.strip()
+    if not name:
         raise NoGpu("torch finds no GPU here; leave out `--device cuda`, or run it where there is one")
-    return answer.stdout.strip()
+    return name
 
 
 def _project_version() -> str:

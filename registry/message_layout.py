@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from registry.ids import LINK as LINK_PATTERN
+
 _CLOCK = (
     r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]? "
@@ -27,7 +29,7 @@ _ORIGIN = (
 # All expressions named in FRAMING mean the same in Python and in JavaScript (flags: none, but `i` for the link, and all
 # matches of colour and clock are meant).
 FRAMING = {
-    "link": r"/gb/(gb[0-9]{4,8}|gbl-[0-9a-f]{6})\.html",
+    "link": LINK_PATTERN,
     "colour": r"\x1b(?:\[[0-9;?]*[A-Za-z]|[\]_][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\))",
     "prefix": rf"^(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?)+",
     "clock": rf"{_CLOCK}|E {{3}}|> ?",

@@ -1,0 +1,35 @@
+"""Run any program in a session of its own, within a time limit, and take what it prints."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from repro_runner.process.linux import kill_group
+from repro_runner.process.supervise import Ended, Output
+
+
+def run_command(command: Sequence[str], *, seconds: float, folder: Path | None = None) -> Ended:
+    """Its exit code is in the result, `{"code": 0}`; there is none if it was killed, and `failure` says why."""
+    key = command[0]
+    with subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,  # a group of its own: compilers start processes, which go with it
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            return Ended(key=key, failure=f"took longer than {seconds:g} s")
+        finally:
+            kill_group(process.pid)
+    stdout, stderr = Output(start=out), Output(start=err)
+    if process.returncode < 0:
+        failure = f"was killed by {signal.Signals(-process.returncode).name}"
+        return Ended(key=key, failure=failure, stdout=stdout, stderr=stderr)
+    return Ended(key=key, result={"code": process.returncode}, stdout=stdout, stderr=stderr)

@@ -1,0 +1,273 @@
+"""Keep children within their limits, and say of each how it ended. One thread, no torch: it is what forks."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from repro_runner.process.linux import children, kill_group, memory_of_group
+
+RESULT = "result.json"
+"""What a child writes last, in its folder."""
+_POLL_SECONDS = 0.02
+_MEMORY_EVERY = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a child may use before it is killed, with all its processes."""
+
+    seconds: float = 120.0
+    memory: int = 6 * 1024**3
+    output: int = 64 * 1024
+    """Bytes kept of each stream; the rest is read and thrown away, so that the child is not held up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """What one child is to do."""
+
+    key: str
+    arguments: Mapping[str, Any]
+    """Given to the task, by way of JSON."""
+    seconds: float | None = None
+    """In place of the limit that all jobs have."""
+    folder: str = ""
+    """Where it leaves files that outlive it. Without one it works in a folder of its own, which goes when it ends."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """What came out of a stream: its beginning, and of the rest a digest."""
+
+    start: bytes = b""
+    rest_sha256: str = ""
+
+    @property
+    def text(self) -> str:
+        return self.start.decode("utf-8", "replace")
+
+    @property
+    def last_line(self) -> str:
+        return self.text.strip().rpartition("\n")[2][-300:]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a child ended."""
+
+    key: str
+    result: dict[str, Any] | None = None
+    """What its task returned; None if it did not get that far, and then `failure` says why."""
+    failure: str = ""
+    """`took longer than 5 s`, `was killed by SIGSEGV`, …: to be put after a subject."""
+    stdout: Output = Output()
+    """Both streams, as they came, where the service does not keep them apart."""
+    stderr: Output = Output()
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        streams = {
+            name: [stream.start.decode("utf-8", "surrogateescape"), stream.rest_sha256]
+            for name, stream in (("stdout", self.stdout), ("stderr", self.stderr))
+        }
+        return {**asdict(self), **streams}
+
+    @classmethod
+    def from_json(cls, content: Mapping[str, Any]) -> Ended:
+        streams = {
+            name: Output(start=content[name][0].encode("utf-8", "surrogateescape"), rest_sha256=content[name][1])
+            for name in ("stdout", "stderr")
+        }
+        return cls(**{**content, **streams})
+
+
+@dataclass(slots=True, eq=False)
+class _Stream:
+    """The end of a pipe that is read here."""
+
+    limit: int
+    pipe: int = -1
+    kept: bytearray = field(default_factory=bytearray)
+    digest: Any = None
+
+    def open(self) -> int:
+        """The end to write to."""
+        self.pipe, writing = os.pipe()
+        os.set_blocking(self.pipe, False)
+        return writing
+
+    def read(self) -> bool:
+        """Take what is there; whether there may be more at once."""
+        try:
+            piece = os.read(self.pipe, 1 << 16)
+        except BlockingIOError:
+            return False
+        room = self.limit - len(self.kept)
+        self.kept += piece[:room]
+        if len(piece) > room:
+            self.digest = self.digest or hashlib.sha256()
+            self.digest.update(piece[room:])
+        return bool(piece)
+
+    def close(self) -> Output:
+        while self.read():
+            pass
+        os.close(self.pipe)
+        return Output(start=bytes(self.kept), rest_sha256=self.digest.hexdigest() if self.digest else "")
+
+
+Start = Callable[[Job, Path, tuple[int, int]], int]
+"""Start a child on (job, its folder, where its two streams go); return its process id."""
+
+
+@dataclass(slots=True, eq=False)
+class _Child:
+    job: Job
+    pid: int
+    folder: Path
+    streams: tuple[_Stream, ...]
+    started: float = field(default_factory=time.monotonic)
+    looked: float = 0.0
+    killed: str = ""
+    first: Ended | None = None
+    """How the child ended that this one is the second opinion on."""
+
+
+class Supervisor:
+    """Runs up to `slots` children at a time.
+
+    A child that dies of a signal gets a second one, begun by `start_again`: a fork inherits locks and drivers that a
+    fresh process does not, and what is written of a program must be the program's own doing.
+    """
+
+    def __init__(
+        self, start: Start, *, slots: int, limits: Limits, start_again: Start | None = None, streams: str = "joined"
+    ) -> None:
+        self._start, self._slots, self._limits, self._start_again = start, slots, limits, start_again
+        self._streams = streams
+        self._children: dict[int, _Child] = {}
+        self._outputs = selectors.DefaultSelector()
+
+    @property
+    def has_room(self) -> bool:
+        return len(self._children) < self._slots
+
+    @property
+    def busy(self) -> bool:
+        return bool(self._children)
+
+    def start(self, job: Job) -> None:
+        """Start a child."""
+        self._begin(job, self._start)
+
+    def _begin(self, job: Job, start: Start, first: Ended | None = None) -> None:
+        folder = Path(job.folder or tempfile.mkdtemp(prefix="graphbreak-"))
+        number = {"joined": 1, "apart": 2, "inherited": 0}[self._streams]
+        streams = tuple(_Stream(self._limits.output) for _ in range(number))
+        writing = [stream.open() for stream in streams] or [2]
+        child = _Child(job, start(job, folder, (writing[0], writing[-1])), folder, streams, first=first)
+        for pipe, stream in zip(writing, streams, strict=False):
+            os.close(pipe)
+            self._outputs.register(stream.pipe, selectors.EVENT_READ, stream)
+        self._children[child.pid] = child
+
+    def finished(self) -> Iterator[Ended]:
+        """Yield how every child that has ended by now did; wait a moment for it."""
+        for key, _ in self._outputs.select(_POLL_SECONDS) if self._outputs.get_map() else ():
+            if not key.data.read():
+                self._outputs.unregister(key.data.pipe)  # closed by the child: it would be ready for ever
+        if not self._outputs.get_map():
+            time.sleep(_POLL_SECONDS)
+        for child in list(self._children.values()):
+            self._hold_to_limits(child)
+            pid, status = os.waitpid(child.pid, os.WNOHANG)
+            if not pid:
+                continue
+            ended = self._end(child, status)
+            died = os.WIFSIGNALED(status) and not child.killed
+            if died and child.first is None and self._start_again is not None:
+                self._begin(child.job, self._start_again, first=ended)
+            else:
+                yield ended
+
+    def stop(self) -> None:
+        """Kill everything."""
+        for child in list(self._children.values()):
+            _kill_running(child)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child.pid, 0)
+            self._remove_folder(child)
+        self._children.clear()
+        self._kill_strays()
+
+    def _hold_to_limits(self, child: _Child) -> None:
+        now = time.monotonic()
+        seconds = self._limits.seconds if child.job.seconds is None else child.job.seconds
+        if now - child.started > seconds:
+            child.killed = f"took longer than {seconds:g} s"
+        elif now - child.looked > _MEMORY_EVERY:
+            child.looked = now
+            if memory_of_group(child.pid) > self._limits.memory:
+                child.killed = f"used more than {self._limits.memory / 1024**3:g} GiB of memory"
+        if child.killed:
+            _kill_running(child)
+
+    def _end(self, child: _Child, status: int) -> Ended:
+        seconds = time.monotonic() - child.started
+        del self._children[child.pid]
+        kill_group(child.pid)
+        self._kill_strays()
+        for stream in child.streams:
+            with contextlib.suppress(KeyError):
+                self._outputs.unregister(stream.pipe)
+        outputs = [stream.close() for stream in child.streams] or [Output()]
+        ended = _how_it_ended(child, status)
+        self._remove_folder(child)
+        stderr = outputs[1] if len(outputs) > 1 else Output()
+        return replace(ended, stdout=outputs[0], stderr=stderr, seconds=seconds)
+
+    def _remove_folder(self, child: _Child) -> None:
+        if not child.job.folder:
+            shutil.rmtree(child.folder, ignore_errors=True)
+
+    def _kill_strays(self) -> None:
+        """Processes that a child left behind in a group of their own have become ours."""
+        for pid in children():
+            if pid not in self._children:
+                with contextlib.suppress(ProcessLookupError, ChildProcessError):
+                    os.kill(pid, signal.SIGKILL)
+                    os.waitpid(pid, 0)
+
+
+def _kill_running(child: _Child) -> None:
+    """Also one that was forked a moment ago and has no group of its own yet. It is not waited for, so its id is its."""
+    kill_group(child.pid)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child.pid, signal.SIGKILL)
+
+
+def _how_it_ended(child: _Child, status: int) -> Ended:
+    """With the child's own result, if it got that far."""
+    key = child.job.key
+    if child.killed and child.first is not None:
+        return child.first  # a fresh process needs time of its own to start: what the first died of says more
+    if child.killed:
+        return Ended(key=key, failure=child.killed)
+    if os.WIFSIGNALED(status):
+        return Ended(key=key, failure=f"was killed by {signal.Signals(os.WTERMSIG(status)).name}")
+    try:
+        return Ended(key=key, result=json.loads((child.folder / RESULT).read_bytes()))
+    except (OSError, ValueError):
+        return Ended(key=key, failure=f"ended with exit code {os.WEXITSTATUS(status)} before it was done")

@@ -1,0 +1,103 @@
+"""Run repros on this machine, each under one backend in a child of its own."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from repro_runner.environment import describe_environment
+from repro_runner.process import Ended, Job, Limits, Pool, Service
+from repro_runner.process.pool import ROOT
+
+BACKENDS = ("eager", "inductor", "mock")
+_KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CC", "CXX", "TRITON_CACHE_DIR", "HOME")
+_KEPT_PREFIXES = ("CUDA_", "NVIDIA_", "MOCK_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReproRun:
+    """One repro, one backend, one device: what a child is told. JSON-able, and free of torch."""
+
+    gb_id: str
+    source: str
+    backend: str = "eager"
+    device: str = "cpu"
+    other_types: Mapping[str, str] = field(default_factory=dict)
+    """Types that the installed torch may not know, with their ids."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.gb_id}/{self.backend}"
+
+    def to_job(self) -> Job:
+        return Job(key=self.key, arguments=asdict(self))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A run that ended."""
+
+    gb_id: str
+    backend: str
+    record: Mapping[str, Any]
+    """For the evidence."""
+    output: str
+
+    @classmethod
+    def of(cls, ended: Ended) -> Finished:
+        """From how its child ended: a child that was killed or died is a failed run."""
+        gb_id, _, backend = ended.key.partition("/")
+        record = ended.result or {"verdict": "failed", "cause": ended.failure}
+        return cls(gb_id=gb_id, backend=backend, record=record, output=ended.stdout.text)
+
+
+def open_pool(device: str, *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None) -> Pool:
+    """The pool whose children run repros."""
+    service = Service(
+        task="repro_runner.runner.execute:run_repro",
+        warm_up="repro_runner.runner.execute:warm_up",
+        warm_up_arguments=(device,),
+        isolate=isolate,
+        second_opinion=True,
+        slots=slots,
+        limits=limits or Limits(),
+    )
+    return Pool(service, child_environment(device))
+
+
+class ThisMachine:
+    """Runs repros in children of one warm process on this machine."""
+
+    def __init__(self, device: str, *, isolate: str = "fork", limits: Limits | None = None, slots: int = 1) -> None:
+        self._device = device
+        self._pool = open_pool(device, isolate=isolate, slots=slots, limits=limits)
+
+    def environment(self) -> dict[str, str]:
+        """The header of the evidence file."""
+        return describe_environment(self._device)
+
+    def run(self, runs: Sequence[ReproRun], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
+        """Yield runs as they end; `started` is called with the key of each that starts."""
+        with self._pool as pool:
+            yield from map(Finished.of, pool.run_all([run.to_job() for run in runs], started))
+
+
+def child_environment(device: str = "cpu") -> dict[str, str]:
+    """What torch needs and nothing else: a repro sees no token of this machine's, and no GPU it was not given."""
+    kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
+    cache = Path(tempfile.gettempdir()) / f"graphbreak-inductor-{os.getuid()}"
+    if device == "cpu":
+        kept["CUDA_VISIBLE_DEVICES"] = ""
+    return {
+        **kept,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONHASHSEED": "0",
+        "GRAPHBREAK_ARTIFACTS": "0",  # the mock backend would keep the graphs of every program
+        "OMP_NUM_THREADS": "1",
+        "TORCHINDUCTOR_COMPILE_THREADS": "1",
+        "TORCHINDUCTOR_CACHE_DIR": str(cache),
+    }

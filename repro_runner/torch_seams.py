@@ -1,0 +1,120 @@
+"""Every private name of torch that this project uses, once, with what it is for.
+
+A new torch may move or drop any of them: `graphbreak doctor` says which are missing, and which verbs need them. Use one
+like any other name, where it is needed: `from repro_runner.torch_seams import reset`. Nothing is imported from torch
+before that. Text that is written into generated scripts (repro_runner/minifier/parts) spells its own.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """A private name of torch."""
+
+    path: str
+    """`torch._dynamo.reset`."""
+    purpose: str
+    optional: bool = False
+    """Some releases do not have it, and nothing is lost there: the name is None then."""
+
+
+SEAMS = {
+    # What runs a compilation
+    "reset": Seam("torch._dynamo.reset", "forget everything that was compiled"),
+    "dynamo_config": Seam("torch._dynamo.config", "settings of Dynamo: CONFIG and FLAGS of repros, limits, fullgraph"),
+    "functorch_config": Seam("torch._functorch.config", "settings of AOTAutograd"),
+    "inductor_config": Seam("torch._inductor.config", "settings of Inductor: partitioner, random numbers, dumps"),
+    "compile_fx": Seam("torch._inductor.compile_fx", "lower a graph with Inductor's kernels"),
+    "default_cache_dir": Seam("torch._inductor.runtime.cache_dir_utils.default_cache_dir", "share Inductor's cache"),
+    "DebugContext": Seam("torch._inductor.debug.DebugContext", "keep Inductor's IR and code"),
+    "CustomPartitionerFn": Seam("torch._inductor.custom_graph_pass.CustomPartitionerFn", "see forward and backward"),
+    "select_decomp_table": Seam("torch._inductor.decomposition.select_decomp_table", "Inductor's decompositions"),
+    "aot_autograd": Seam("torch._dynamo.backends.common.aot_autograd", "forward and backward graphs of a backend"),
+    "make_boxed_func": Seam("torch._functorch._aot_autograd.utils.make_boxed_func", "run a traced graph"),
+    "default_partition": Seam("torch._functorch.partitioners.default_partition", "split forward from backward"),
+    "min_cut_rematerialization_partition": Seam(
+        "torch._functorch.partitioners.min_cut_rematerialization_partition", "split them as Inductor does"
+    ),
+    "minify_graph": Seam("torch._functorch.fx_minifier.minifier", "torch's own minifier of graphs"),
+    "list_backends": Seam("torch._dynamo.backends.registry.list_backends", "the names of registered backends"),
+    "lookup_backend": Seam("torch._dynamo.backends.registry.lookup_backend", "a registered backend by its name"),
+    # What watches one
+    "convert_frame": Seam("torch._dynamo.convert_frame", "where the compilation of a frame begins and ends"),
+    "exc": Seam("torch._dynamo.exc", "where the message of a break and its exception are made"),
+    "symbolic_convert": Seam("torch._dynamo.symbolic_convert", "where a break is logged"),
+    "ShortenTraceback": Seam("torch._dynamo.exc.ShortenTraceback", "an error of a backend that shows as itself"),
+    "dynamo_utils": Seam("torch._dynamo.utils", "counters and times of compilations"),
+    "bytecode_transformation": Seam("torch._dynamo.bytecode_transformation", "count how often a break runs"),
+    "ContinueExecutionCache": Seam(
+        "torch._dynamo.resume_execution.ContinueExecutionCache", "which code goes on after a break"
+    ),
+    "eval_frame": Seam("torch._dynamo.eval_frame", "what a compiled callable is; code that is left to Python"),
+    "decorators": Seam("torch._dynamo.decorators", "what asks for fullgraph inside a program"),
+    "ctx_manager": Seam("torch._dynamo.variables.ctx_manager", "the same, while it is traced"),
+    "output_graph": Seam("torch._dynamo.output_graph", "the graph that is given to a backend"),
+    "guards": Seam("torch._dynamo.guards", "the guards of a compilation"),
+    "external_utils": Seam("torch._dynamo.external_utils", "frames of Dynamo's own in a user's stack"),
+    "CompileContext": Seam("torch._guards.CompileContext", "the id of the compilation that goes on"),
+    "GlobalStateGuard": Seam("torch._C._dynamo.guards.GlobalStateGuard", "which global setting a guard is about"),
+    "dispatch_keys": Seam("torch._C._dispatch_keys", "what of a tensor its guard looks at"),
+    # What a graph consists of
+    "HigherOrderOperator": Seam("torch._ops.HigherOrderOperator", "ops that hold graphs"),
+    "OpOverload": Seam("torch._ops.OpOverload", "aten ops"),
+    "OpOverloadPacket": Seam("torch._ops.OpOverloadPacket", "all overloads of an aten op"),
+    "OperatorBase": Seam("torch._ops.OperatorBase", "any op of torch"),
+    "FunctionSchema": Seam("torch._C.FunctionSchema", "the arguments of an op, by name"),
+    "DispatchKey": Seam("torch._C.DispatchKey", "which ops are made of others"),
+    "all_op_names": Seam("torch._C._dispatch_get_all_op_names", "every op that this torch knows"),
+    "has_storage": Seam("torch._C._has_storage", "which tensors have memory"),
+    "set_grad_enabled": Seam("torch._C._set_grad_enabled", "switches of the gradient in a graph"),
+    "enter_autocast": Seam("torch.amp.autocast_mode._enter_autocast", "switches of autocast in a graph"),
+    "exit_autocast": Seam("torch.amp.autocast_mode._exit_autocast", "switches of autocast in a graph"),
+    "local_scalar_dense": Seam("torch.ops.aten._local_scalar_dense.default", "`.item()` in a graph"),
+    "aot_descriptors": Seam("torch._functorch._aot_autograd.descriptors", "what each input and output of a graph is"),
+    "qualified_name": Seam("torch.fx.node._get_qualified_name", "how a function of torch is written in a script"),
+    "pytree": Seam("torch.utils._pytree", "walk values inside values"),
+}
+
+
+def resolve(path: str) -> Any:
+    """What the path names in the torch that is installed; AttributeError if there is no such thing."""
+    module, _, rest = path.partition(".")
+    found: Any = importlib.import_module(module)
+    for part in rest.split("."):
+        module = f"{module}.{part}"
+        if not hasattr(found, part):
+            try:
+                importlib.import_module(module)
+            except ImportError as error:
+                raise AttributeError(f"this torch has no {module}") from error
+        found = getattr(found, part)
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    seam = SEAMS.get(name)
+    if seam is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    try:
+        found = resolve(seam.path)
+    except AttributeError as error:
+        if not seam.optional:
+            # Not an AttributeError: `from … import` would hide which name of torch is missing, and what to do.
+            raise ImportError(f"{error}; `graphbreak doctor` tells which verbs need it") from error
+        found = None
+    globals()[name] = found
+    return found
+
+
+def wrap(undo: ExitStack, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
+    """Put a wrapper around a function of torch, or of anybody, until `undo` ends."""
+    original = getattr(owner, name)
+    setattr(owner, name, wrapper(original))
+    undo.callback(setattr, owner, name, original)
