@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from registry.errors import InvalidInput, WriteFailed
 from repro_runner.environment import NoGpu, NoTorch
+from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE, REFUSED, describe_exit_codes
 
 VERBS = {
     "add": "put the breaks of a saved run into the registry, as seen in a program of yours",
@@ -34,21 +35,12 @@ VERBS = {
 }
 
 
-EXIT_CODES = """\
-exit codes of every verb:
-  0    done, and all is as it should be
-  1    done, but something that was run is not as it should be
-  2    the arguments or a data file are not valid, or what is asked for is not there; nothing was done
-  130  interrupted; what had ended is kept
-"""
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="graphbreak",
         description="From a graph break to what is known of it.",
-        epilog=EXIT_CODES,
+        epilog=describe_exit_codes(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
@@ -64,10 +56,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return code
     except BrokenPipeError:  # `| head` has seen enough; Python would complain about the rest once more at its end
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        return NOT_AS_IT_SHOULD_BE
     except (InvalidInput, WriteFailed, NoTorch, NoGpu) as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
 
 
 if __name__ == "__main__":

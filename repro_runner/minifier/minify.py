@@ -23,7 +23,7 @@ from repro_runner.minifier.named_backend import NamedBackend, read_backend
 from repro_runner.minifier.program import MinifiedProgram, Search
 from repro_runner.minifier.recording import RecordedGraph, Recording, record_graphs
 from repro_runner.minifier.script import Check
-from repro_runner.minifier.trials import STILL_FAILS, InChild, Trials
+from repro_runner.minifier.trials import STILL_FAILS, InChild, InProcess, Trials
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import Subject
 from repro_runner.model_under_test.model import told

@@ -15,9 +15,8 @@ from markupsafe import Markup
 
 from registry.ids import SITE
 from registry.stylesheet import read_look
-from repro_runner.output.html import fit_for_html
+from repro_runner.output.html import fit_for_html, highlight_python
 from repro_runner.output.units import size
-from repro_runner.report.code import highlight_python
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts.catalogue import MALFORMED, Judged, damaged, judge_parts, missing_parts
 from repro_runner.report.parts.verdict import MARKS

@@ -15,8 +15,7 @@ from repro_runner.explain.render.changes import Change
 from repro_runner.explain.render.excerpt import ExcerptLine
 from repro_runner.explain.render.markdown import TEMPLATES, split_code
 from repro_runner.explain.render.view import ReportView
-from repro_runner.output.html import fit_for_html
-from repro_runner.report.code import highlight_python
+from repro_runner.output.html import fit_for_html, highlight_python
 
 
 def render_page(view: ReportView, *, summary: bool = False) -> str:

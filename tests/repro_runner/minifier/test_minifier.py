@@ -35,7 +35,7 @@ from repro_runner.minifier.named_backend import read_backend
 from repro_runner.minifier.parts import crash
 from repro_runner.minifier.recording import record_graphs
 from repro_runner.minifier.script import Script
-from repro_runner.minifier.trials import InChild, Outcome
+from repro_runner.minifier.trials import InChild, InProcess, Outcome
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import Subject
 from repro_runner.runs import find_run

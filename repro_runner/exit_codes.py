@@ -1,0 +1,21 @@
+"""The exit codes of every verb, once: the number, its name, and what `graphbreak --help` says of it."""
+
+from __future__ import annotations
+
+DONE = 0
+NOT_AS_IT_SHOULD_BE = 1
+REFUSED = 2
+INTERRUPTED = 130
+
+MEANINGS = {
+    DONE: "done, and all is as it should be",
+    NOT_AS_IT_SHOULD_BE: "done, but something that was run is not as it should be",
+    REFUSED: "the arguments or a data file are not valid, or what is asked for is not there; nothing was done",
+    INTERRUPTED: "interrupted; what had ended is kept",
+}
+
+
+def describe_exit_codes() -> str:
+    """For the help of the command."""
+    lines = (f"  {code:<4} {meaning}\n" for code, meaning in MEANINGS.items())
+    return "exit codes of every verb:\n" + "".join(lines)
