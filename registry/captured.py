@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from registry.documents import head
 from registry.errors import InvalidInput, Problem
 from registry.model import CapturedProgram, Revision, SeenBreak
 from registry.result_files import parse_environment, read_result_files
@@ -66,8 +67,7 @@ def captured_document(program: CapturedProgram) -> dict[str, Any]:
     """The file's content; the name is the file's own."""
     environment = program.environment
     return {
-        "kind": KIND,
-        "schema": SCHEMA,
+        **head(KIND, SCHEMA),
         "about": program.about,
         "environment": {
             "torch": environment.torch,

@@ -57,5 +57,22 @@ def check_document(content: object, kinds: Mapping[str, int], *, where: str, rem
     return content
 
 
+def check_data_file(content: object, kinds: Mapping[str, int], *, where: str, remedy: str) -> dict[str, Any]:
+    """The same for a file under registry/, of which everybody has the newest reader.
+
+    InvalidInput for another kind, with the remedy, and for a newer schema. What is no document at all is a KeyError
+    or a TypeError: its reader knows what should be in its place.
+    """
+    if not isinstance(content, dict):
+        raise TypeError(f"an object was expected, not {type(content).__name__}")
+    kind, schema = content["kind"], content["schema"]
+    if kind not in kinds:
+        wanted = " or ".join(kinds) if len(kinds) > 1 else repr(*kinds)
+        raise _refused(where, f"kind is {kind!r}, not {wanted}; {remedy}")
+    if schema > kinds[kind]:
+        raise _refused(where, f"schema {schema:g} is newer than {kinds[kind]}; update the project")
+    return content
+
+
 def _refused(where: object, why: str) -> InvalidInput:
     return InvalidInput([Problem(str(where), why)])

@@ -10,13 +10,14 @@ from registry.model import Evidence
 from registry.releases import version_key
 from registry.result_files import parse_environment, read_result_files
 
+KIND = "evidence"
 SCHEMA = 1
 
 
 def read_evidence(folder: Path) -> dict[str, tuple[Evidence, ...]]:
     """Return gb_id -> evidence, one per environment, oldest release first."""
     merged: dict[str, tuple[Evidence, ...]] = {}
-    for records in read_result_files(folder, "evidence", SCHEMA, _parse_evidence):
+    for records in read_result_files(folder, KIND, SCHEMA, _parse_evidence):
         for gb_id, evidence in records.items():
             merged[gb_id] = (*merged.get(gb_id, ()), evidence)
     return {gb_id: tuple(sorted(found, key=_place)) for gb_id, found in merged.items()}

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from registry.documents import check_data_file, head
 from registry.errors import InvalidInput, Problem
-from registry.evidence import SCHEMA
+from registry.evidence import KIND, SCHEMA
 
 Document = dict[str, Any]
 
@@ -17,7 +18,7 @@ _IDENTITY = ("torch", "python", "device")
 
 def new_document(environment: Mapping[str, str]) -> Document:
     """An evidence file with no records yet."""
-    return {"kind": "evidence", "schema": SCHEMA, "environment": dict(environment), "records": {}}
+    return {**head(KIND, SCHEMA), "environment": dict(environment), "records": {}}
 
 
 def file_name(environment: Mapping[str, str]) -> str:
@@ -28,18 +29,13 @@ def file_name(environment: Mapping[str, str]) -> str:
 def parse_document(text: str, where: str) -> Document:
     """Read an evidence file whole; a newer schema or another kind is refused."""
     try:
-        document: Document = json.loads(text)
-        kind, schema = document["kind"], document["schema"]
+        document = json.loads(text)
         document["environment"], document["records"]
+        return check_data_file(document, {KIND: SCHEMA}, where=f"{where}:1", remedy="name another file")
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInput(
             [Problem(f"{where}:1", f"not an evidence file ({error!r}); delete it and run again")]
         ) from error
-    if kind != "evidence":
-        raise InvalidInput([Problem(f"{where}:1", f"kind is {kind!r}, not 'evidence'; name another file")])
-    if schema > SCHEMA:
-        raise InvalidInput([Problem(f"{where}:1", f"schema {schema} is newer than {SCHEMA}; update the project")])
-    return document
 
 
 def put_run(

@@ -11,7 +11,7 @@ import re
 SITE = "https://meta-pytorch.github.io/compile-graph-break-site"
 """The address in every message that torch prints: fixed, wherever else a copy of the site lies."""
 
-UPSTREAM_ID = r"GB[0-9]{4,8}"
+UPSTREAM_ID = r"GB[0-9]{4,6}"
 GB_ID = rf"{UPSTREAM_ID}|GBL-[0-9A-F]{{6}}"
 """A pattern, without a group of its own: put it into brackets."""
 LINK = rf"/gb/({GB_ID.lower()})\.html"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from registry.datafile import read_data_file, shown
+from registry.documents import check_data_file
 from registry.errors import InvalidInput, Problem
 from registry.measured import BreakCost, CostCurve, CostPoint, Machine, Measurements, ModelRow, ModelSuite, Spread
 from registry.releases import version_key
@@ -52,20 +53,13 @@ def _parse_file(path: Path) -> BreakCost | ModelSuite:
     where = f"{shown(path)}:1"
     try:
         content = json.loads(read_data_file(path))
+        check_data_file(content, dict.fromkeys(_PARSERS, SCHEMA), where=where, remedy="move this file elsewhere")
     except ValueError as error:
         raise InvalidInput([Problem(where, f"not JSON ({error}); {_AGAIN}")]) from error
+    except (KeyError, TypeError) as error:
+        raise InvalidInput([Problem(where, f"no measurement in this file ({error!r}); {_AGAIN}")]) from error
     fields = _Fields(content, where, "", [])
-    kind, schema = fields.text("kind"), fields.number("schema")
-    if schema > SCHEMA:
-        raise InvalidInput([Problem(where, f"schema {schema:g} is newer than {SCHEMA}; update the project")])
-    parsers: Mapping[str, tuple[str, Callable[[_Fields], BreakCost | ModelSuite]]] = {
-        "break_cost": ("break-cost", _break_cost),
-        "bench": ("models", _suite),
-    }
-    if kind not in parsers:
-        known = " or ".join(parsers)
-        raise InvalidInput([Problem(where, f"kind is {kind!r}, not {known}; move this file elsewhere")])
-    what, parse = parsers[kind]
+    what, parse = _PARSERS[content["kind"]]
     parsed = parse(fields)
     name = f"{what}-{parsed.machine.torch}-{parsed.machine.device}.json"
     if not fields.problems and path.name != name:
@@ -246,3 +240,10 @@ def _row(fields: _Fields) -> ModelRow:
 def _finite(fields: _Fields, name: str) -> float | None:
     """A number; None for one that JSON can't write, which stands there as a word."""
     return fields.number(name) if fields.has(name) and not fields.is_text(name) else None
+
+
+_PARSERS: Mapping[str, tuple[str, Callable[[_Fields], BreakCost | ModelSuite]]] = {
+    "break_cost": ("break-cost", _break_cost),
+    "bench": ("models", _suite),
+}
+"""By kind: how the file's name begins, and what reads it."""

@@ -10,10 +10,12 @@ from typing import Any
 
 from registry.callsites import Emission, find_emissions
 from registry.datafile import read_data_file, shown
+from registry.documents import check_data_file, head
 from registry.errors import InvalidInput, Problem
 from registry.hints import split_literals
 from registry.model import CallSite, Release, Revision, Wordings
 
+KIND = "release"
 SCHEMA = 1
 SOURCES_IN_WHEEL = re.compile(r"torch/(_dynamo|_subclasses|_higher_order_ops)/.*\.py")
 """_dynamo holds all but a few emitting calls; the neighbours are read because some live there (meta_utils)."""
@@ -68,10 +70,10 @@ def dump_release(release: Release) -> str:
         | ({"joined_hints": list(site.joined_hints)} if site.joined_hints else {})
         for site in release.call_sites
     ]
-    head = {"kind": "release", "schema": SCHEMA, "torch": release.torch, "wheel": release.wheel}
-    head |= {"built": release.built} if release.built else {}
+    start = {**head(KIND, SCHEMA), "torch": release.torch, "wheel": release.wheel}
+    start |= {"built": release.built} if release.built else {}
     lines = ["{"]
-    lines += [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in head.items()]
+    lines += [f" {json.dumps(key)}: {json.dumps(value)}," for key, value in start.items()]
     wordings = [f"{_line(gb_id)}: {_line([_plain(one) for one in found])}" for gb_id, found in release.wordings.items()]
     lines += _block("registry", "{}", wordings)
     lines[-1] += ","
@@ -100,8 +102,7 @@ def parse_release(text: str, where: str) -> Release:
     """Read what `dump_release` wrote; anything else is InvalidInput."""
     try:
         content = json.loads(text)
-        if content["kind"] != "release" or content["schema"] > SCHEMA:
-            raise InvalidInput([Problem(f"{where}:1", _unfit(content))])
+        check_data_file(content, {KIND: SCHEMA}, where=f"{where}:1", remedy="move this file elsewhere")
         return Release(
             torch=content["torch"],
             wheel=content["wheel"],
@@ -112,12 +113,6 @@ def parse_release(text: str, where: str) -> Release:
     except (json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
         remedy = "delete it and run `python generate_site.py --pull-releases`"
         raise InvalidInput([Problem(f"{where}:1", f"not a release file ({error!r}); {remedy}")]) from error
-
-
-def _unfit(content: Mapping[str, Any]) -> str:
-    if content["kind"] != "release":
-        return f"kind is {content['kind']!r}, not 'release'; move this file elsewhere"
-    return f"schema {content['schema']} is newer than {SCHEMA}, the newest this version reads; update the project"
 
 
 def _load_revision(entry: Mapping[str, Any]) -> Revision:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from registry.datafile import read_data_file, shown
+from registry.documents import check_data_file
 from registry.errors import InvalidInput, Problem
 from registry.model import Environment
 
@@ -34,14 +35,8 @@ def read_result_files(
         where = f"{shown(path)}:1"
         try:
             content = json.loads(read_data_file(path))
-            if content["kind"] != kind:
-                problems.append(Problem(where, f"kind is {content['kind']!r}, not {kind!r}; move this file elsewhere"))
-            elif content["schema"] > schema:
-                problems.append(
-                    Problem(where, f"schema {content['schema']} is newer than {schema}; update the project")
-                )
-            else:
-                parsed.append(parse(content, path.stem))
+            check_data_file(content, {kind: schema}, where=where, remedy="move this file elsewhere")
+            parsed.append(parse(content, path.stem))
         except InvalidInput as error:
             problems += error.problems
         except (ValueError, KeyError, TypeError, AttributeError) as error:

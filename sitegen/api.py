@@ -22,11 +22,11 @@ from registry.model import (
 from registry.snippets import Program, Programs
 from registry.standalone import standalone
 from registry.taxonomy import UNCATEGORISED
+from sitegen.api_links import API, json_file, links_from, printed_link, script_file
 from sitegen.captured import evidence_to_show
 from sitegen.changes import changes_in
 from sitegen.facets import facets_of
 from sitegen.links import source_url
-from sitegen.machine_links import API, json_file, links_from, printed_link, script_file
 
 VERSION = 1
 

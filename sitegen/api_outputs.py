@@ -11,7 +11,7 @@ from sitegen.feeds import render_feed, render_llms
 from sitegen.twin import render_twins
 
 
-def render_machines(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
+def render_api_outputs(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
     """Return {path under docs/: text}."""
     return {
         **render_api(registry, programs),

@@ -12,8 +12,8 @@ import jinja2
 
 from registry.measured import BreakCost, CostCurve, CostPoint, Machine, ModelRow, ModelSuite, Spread
 from registry.model import GraphBreak, Registry
+from sitegen.api_links import API
 from sitegen.charts import curves_chart
-from sitegen.machine_links import API
 from sitegen.sentences import device_name
 
 VERSION = 1

@@ -13,17 +13,17 @@ from registry.releases import version_key
 from registry.snippets import Program, Programs, Snippet
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
+from sitegen.api_links import links_from
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
 from sitegen.facets import STATUSES, facets_of
 from sitegen.links import page_permalink, source_label, source_url
-from sitegen.machine_links import links_from
 from sitegen.programs import seen_in
 from sitegen.related import Relations
 from sitegen.release_table import LEGEND, release_rows
 from sitegen.report_issue import report_url
-from sitegen.sentences import device_name, first_sentence, joined, release_span
+from sitegen.sentences import comma_list, device_name, first_sentence, release_span
 
 _REACH = {
     "config": {
@@ -92,7 +92,7 @@ class BreakPages:
             "newest_run": _newest_run(gb),
             "gone": _gone(gb),
             "span": release_span(gb),
-            "devices": joined(map(device_name, facets_of(gb).get("device", ()))),
+            "devices": comma_list(map(device_name, facets_of(gb).get("device", ()))),
             "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
         }
 
@@ -166,7 +166,7 @@ def _how_to_compile(program: Program) -> str:
     parts = [f"`{line}`" for line in program.config]
     if program.compile_options:
         parts.append(f"`torch.compile(…, {program.compile_options})`")
-    return f"With {joined(parts)}." if parts else ""
+    return f"With {comma_list(parts)}." if parts else ""
 
 
 def _fate(shown: Evidence | None, where: str) -> str:
@@ -212,7 +212,9 @@ def _has_the_id(gb: GraphBreak, torch: str) -> bool:
 
 
 def _environments(found: Mapping[str, Sequence[str]]) -> str:
-    return joined(torch if devices == ["CPU"] else f"{torch} ({joined(devices)})" for torch, devices in found.items())
+    return comma_list(
+        torch if devices == ["CPU"] else f"{torch} ({comma_list(devices)})" for torch, devices in found.items()
+    )
 
 
 def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:

@@ -11,9 +11,9 @@ import jinja2
 
 from registry.model import GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
+from sitegen.api_links import BASE, text_file
 from sitegen.changes import CHANGES, changes_in
 from sitegen.facets import list_link
-from sitegen.machine_links import BASE, text_file
 from sitegen.twin import one_line
 
 FEED_ID = "tag:meta-pytorch.github.io,2025:compile-graph-break-site"

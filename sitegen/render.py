@@ -11,7 +11,7 @@ from registry.model import Registry
 from registry.pages import page_file
 from registry.snippets import programs_of
 from registry.stylesheet import read_look
-from sitegen.api_outputs import render_machines
+from sitegen.api_outputs import render_api_outputs
 from sitegen.break_page import BreakPages
 from sitegen.home import render_home
 from sitegen.overview import render_overview
@@ -36,6 +36,6 @@ def _render_all(registry: Registry, environment: jinja2.Environment) -> dict[str
     texts |= render_home(registry, environment)
     texts |= render_paste(registry)
     texts |= render_overview(registry, programs, environment)
-    texts |= render_machines(registry, programs, environment)
+    texts |= render_api_outputs(registry, programs, environment)
     texts["assets/css/look.css"] = read_look()
     return texts

@@ -8,7 +8,7 @@ import jinja2
 
 from registry.model import GraphBreak
 from registry.standalone import standalone
-from sitegen.machine_links import printed_link
+from sitegen.api_links import printed_link
 
 _NEW_ISSUE = "https://github.com/pytorch/pytorch/issues/new"
 LONGEST = 7000

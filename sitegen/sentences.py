@@ -20,7 +20,7 @@ def first_sentence(text: str) -> str:
     return re.split(r"(?<=\.)\s", " ".join(text.split()), maxsplit=1)[0]
 
 
-def joined(parts: Iterable[str]) -> str:
+def comma_list(parts: Iterable[str]) -> str:
     """`a, b and c`."""
     *first, last = list(parts) or [""]
     return f"{', '.join(first)} and {last}" if first else last

@@ -10,11 +10,11 @@ import jinja2
 from registry.model import Category, DatedRevision, GraphBreak, Registry
 from registry.snippets import Program, Programs
 from registry.taxonomy import UNCATEGORISED
+from sitegen.api_links import printed_link, text_file
 from sitegen.captured import evidence_to_show
 from sitegen.changes import changes_in
 from sitegen.facets import STATUSES
 from sitegen.links import source_label, source_url
-from sitegen.machine_links import printed_link, text_file
 from sitegen.programs import how_often
 
 

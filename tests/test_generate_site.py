@@ -201,8 +201,8 @@ def test_a_new_version_of_the_code_renders_everything_again(checkout: Path, tmp_
     command = sys.executable, "-B", str(installed / "generate_site.py")
     assert run_generate(checkout, "--source", "snapshot", python=command).code == 0
     assert "nothing rendered" in run_generate(checkout, "--source", "snapshot", python=command).stdout
-    words = installed / "sitegen" / "words.py"
-    words.write_bytes(words.read_bytes().replace(b'f"torch {first}', b'f"since {first}'))
+    sentences = installed / "sitegen" / "sentences.py"
+    sentences.write_bytes(sentences.read_bytes().replace(b'f"torch {first}', b'f"since {first}'))
     done = run_generate(checkout, "--source", "snapshot", python=command)
     assert summary(done.stdout)["files"] == 11
     assert b"since 2.14.0" in page_of(checkout, "GB0003").read_bytes()

@@ -21,7 +21,7 @@ from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.measurement_samples import EAGER_ROW, FAILED_ROW, ROW, Document, bench, break_cost, curve, point
 from tests.samples import knowledge, revision
-from tests.sitegen.test_machines import schema
+from tests.sitegen.test_api_outputs import schema
 
 pytestmark = pytest.mark.slow
 

@@ -25,8 +25,8 @@ from tests.checkout import files, write_files
 from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision
+from tests.sitegen.api_registry import hostile_id, small_registry
 from tests.sitegen.fixture_site import write_theme
-from tests.sitegen.machine_registry import hostile_id, small_registry
 from tests.tools import build_with_jekyll, require_tool
 
 FEEDS = ("feed.xml", "llms.txt", "opensearch.xml", "robots.txt", "sitemap.xml")

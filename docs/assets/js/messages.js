@@ -1,5 +1,5 @@
 // Messages in text: cut them out of a log, and take one apart as torch puts it together. The twin of
-// registry/messages.py and layout.py, step for step; a test holds them to the same answers. Pure: no DOM, Node runs it.
+// registry/messages.py and message_layout.py, step for step; a test holds them to the same answers. Pure: no DOM, Node runs it.
 
 /** Torch's layout, from wordings.json: the expressions and words themselves are written once, in Python. */
 export function compileLayout(layout) {

@@ -17,7 +17,7 @@ from registry.model import (
     Unreached,
 )
 from registry.snippets import programs_of
-from sitegen.api_outputs import render_machines
+from sitegen.api_outputs import render_api_outputs
 from sitegen.templating import template_environment
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, captured, knowledge, release, revision, site
@@ -118,5 +118,5 @@ def _ran(environment: Environment, sha256: str, message: str) -> Evidence:
     )
 
 
-def machine_files(registry: Registry, templates: Path = ROOT / "templates") -> dict[str, str]:
-    return render_machines(registry, programs_of(registry), template_environment(templates))
+def api_files(registry: Registry, templates: Path = ROOT / "templates") -> dict[str, str]:
+    return render_api_outputs(registry, programs_of(registry), template_environment(templates))

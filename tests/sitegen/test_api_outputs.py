@@ -20,7 +20,7 @@ from registry.model import Evidence, GraphBreak, Registry
 from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.samples import HOSTILE
-from tests.sitegen.machine_registry import SOURCE, hostile_id, machine_files, small_registry
+from tests.sitegen.api_registry import SOURCE, api_files, hostile_id, small_registry
 
 pytestmark = pytest.mark.slow
 
@@ -35,12 +35,12 @@ def registry(request: pytest.FixtureRequest) -> Registry:
 
 @pytest.fixture(scope="module")
 def files(registry: Registry) -> dict[str, str]:
-    return machine_files(registry)
+    return api_files(registry)
 
 
 @pytest.fixture(scope="module")
 def small() -> dict[str, str]:
-    return machine_files(small_registry())
+    return api_files(small_registry())
 
 
 def schema(name: str, strict: bool = True) -> Draft202012Validator:
@@ -126,7 +126,7 @@ def test_no_two_files_differ_only_in_case(files: dict[str, str]) -> None:
 
 
 def test_the_same_registry_gives_the_same_bytes(small: dict[str, str]) -> None:
-    assert machine_files(small_registry()) == small
+    assert api_files(small_registry()) == small
 
 
 # The list against the registry, read here in another way
