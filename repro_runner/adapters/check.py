@@ -25,7 +25,7 @@ from repro_runner.constraints import Constraint, Violation, find_violations, vio
 from repro_runner.graphs import Trace, TracedGraph, trace_model
 from repro_runner.graphs.traced import Decompositions
 from repro_runner.model_under_test import ModelFailed, Subject
-from repro_runner.model_under_test.model import told, where
+from repro_runner.model_under_test.model import describe_error, where
 from repro_runner.runs import RunFolder
 
 Device = AcceleratorAdapter | AcceleratorCapabilities
@@ -176,7 +176,7 @@ def _traced(subject: Subject, table: Decompositions, dynamic: bool | None) -> Tr
         for fatal in (each for each in breaks if each.kind == "fatal"):
             place = f"{fatal.stack[-1].file}:{fatal.stack[-1].line}" if fatal.stack else place
             page = f"; {fatal.gb_id} {page_address(fatal.gb_id)}".rstrip()
-        message = f"{told(error)}; it fails only under torch.compile{page}"
+        message = f"{describe_error(error)}; it fails only under torch.compile{page}"
         raise ModelFailed([Problem(place, message)]) from error
 
 

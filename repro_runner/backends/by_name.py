@@ -1,45 +1,57 @@
-"""A backend by its name: one that torch knows, or `module:name` and `FILE.py:name` for one's own."""
+"""Backends by name: this project's own, those that torch knows, and anybody's by where it is defined."""
 
 from __future__ import annotations
 
 import difflib
+import importlib
 from collections.abc import Callable
 from typing import Any
 
-from torch._dynamo.backends.registry import list_backends, lookup_backend
-
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test import ModelFailed, import_source
-from repro_runner.model_under_test.model import told
+from repro_runner.model_under_test.model import describe_error
+from repro_runner.torch_seams import list_backends, lookup_backend
 
 Backend = Callable[..., Callable[..., Any]]
 
+OWN = {
+    "mock": "repro_runner.backends.mock:mock_backend",
+    "aot_mock": "repro_runner.aot_backend.mock:aot_mock_backend",
+}
+"""Name -> where it is. torch itself finds these only where this project is installed; pyproject.toml lists them."""
+_SHORT = {"aot": "aot_mock"}
+_HOW = "name a registered backend, or `module:attribute`, or `FILE.py:attribute`"
+
 
 def find_backend(name: str) -> Backend:
-    """Import it; InvalidInput suggests near misses."""
-    source, _, attribute = name.rpartition(":")
-    return _imported(source, attribute) if source else _registered(name)
+    """The backend of that name: one of OWN (`aot` is short for `aot_mock`), one that is registered with torch,
+    `module:attribute` or `FILE.py:attribute`.
 
-
-def _imported(source: str, attribute: str) -> Backend:
-    name = f"{source}:{attribute}"
+    InvalidInput, with near misses and what to write instead, if there is none, or if importing it raises.
+    """
+    name = _SHORT.get(name, name)
+    source, _, attribute = OWN.get(name, name).rpartition(":")
+    if not source:
+        return _registered(name)
     try:
-        found: Backend | None = getattr(import_source(source), attribute, None)
+        module = importlib.import_module(source) if name in OWN else import_source(source)
     except ModelFailed as error:
-        raise InvalidInput([Problem(name, f"can't be imported: {told(error.__cause__ or error)}")]) from error
+        reason = describe_error(error.__cause__ or error)
+        raise InvalidInput([Problem(name, f"can't be imported: {reason}; {_HOW}")]) from error
+    found: Backend | None = getattr(module, attribute, None)
     if found is None or not callable(found):
-        raise InvalidInput([Problem(name, f"no backend `{attribute}` in it")])
+        raise InvalidInput([Problem(name, f"no backend `{attribute}` in it; {_HOW}")])
     return found
 
 
 def _registered(name: str) -> Backend:
-    known = list_backends(exclude_tags=())
+    known = sorted({*OWN, *list_backends(exclude_tags=())})
     if name not in known:
         near = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
-        raise InvalidInput([Problem(name, f"no such backend; {hint} One's own: `module:name`")])
+        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)};"
+        raise InvalidInput([Problem(name, f"no such backend; {hint} {_HOW}")])
     try:
         backend: Backend = lookup_backend(name)
     except Exception as error:  # whatever its package raises when it is imported
-        raise InvalidInput([Problem(name, f"the backend can't be loaded: {told(error)}")]) from error
+        raise InvalidInput([Problem(name, f"the backend can't be loaded: {describe_error(error)}")]) from error
     return backend

@@ -28,7 +28,7 @@ from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.flatten import Flat
 from repro_runner.diff.graph_run import GraphInputs, run_graph
 from repro_runner.diff.prefixes import Cut, GraphPrefixes, Operand
-from repro_runner.model_under_test.model import told
+from repro_runner.model_under_test.model import describe_error
 
 _STEPS_BACK = 4
 """How far before a guess the op may be: values that later ops write to are not seen when guessing."""
@@ -199,7 +199,7 @@ class Search:
                 compiled = self._backend(graph, inputs.fresh()[0])
             found = run_graph(compiled, inputs, names, gradients=gradients)
         except Exception as error:
-            raise PrefixFailed(f"{what}: {told(error)}") from error
+            raise PrefixFailed(f"{what}: {describe_error(error)}") from error
         return [*self._differing(expected[0], found[0], "output"), *self._differing(expected[1], found[1], "effect")]
 
     def _differing(self, expected: Flat, found: Flat, part: str) -> list[LeafComparison]:

@@ -28,7 +28,7 @@ from repro_runner.diff.report import DiffReport
 from repro_runner.diff.sides import EAGER, Side, find_side
 from repro_runner.diff.watched_graphs import WatchedGraphs
 from repro_runner.model_under_test import ModelFailed, Subject, arguments_of
-from repro_runner.model_under_test.model import told, where
+from repro_runner.model_under_test.model import describe_error, where
 
 
 class KernelDiffHarness:
@@ -138,7 +138,7 @@ def _run_reference(subject: Subject, side: Side, config: ComparisonConfig) -> li
         raise
     except Exception as error:
         if side.backend is None:
-            failure = f"{told(error)}; it fails without torch.compile, too"
+            failure = f"{describe_error(error)}; it fails without torch.compile, too"
             raise ModelFailed([Problem(where(error, subject.name), failure)]) from error
         failure = f"the reference backend {side.name} can't run it: {_told(error)}"
         raise InvalidInput([Problem(subject.name, failure)]) from error
@@ -180,7 +180,7 @@ def _find_first_difference(subject: Subject, backend: Backend, config: Compariso
 
 def _told(error: BaseException) -> str:
     """What the backend itself said, without what Dynamo wraps around it."""
-    return told(getattr(error, "inner_exception", None) or error)
+    return describe_error(getattr(error, "inner_exception", None) or error)
 
 
 def _draw(

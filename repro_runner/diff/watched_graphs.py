@@ -14,7 +14,7 @@ from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.first_op import FirstDifference, Search
 from repro_runner.diff.graph_run import GraphInputs, run_graph
 from repro_runner.diff.sides import CompiledGraph
-from repro_runner.model_under_test.model import told
+from repro_runner.model_under_test.model import describe_error
 
 
 class WatchedGraphs:
@@ -56,7 +56,7 @@ class WatchedGraphs:
             finally:
                 inputs.restore_random()
         except Exception as error:  # noqa: BLE001 - what was compared already is not lost, whatever went wrong here
-            return FirstDifference(kind="failed", graph=number, compiled=0, error=told(error))
+            return FirstDifference(kind="failed", graph=number, compiled=0, error=describe_error(error))
 
     def _differs(self, original: GraphModule, compiled: CompiledGraph, inputs: GraphInputs) -> bool:
         names = [f"output {place}" for place in range(len(original.graph.output_node().args[0]))]  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test import ModelFailed, Subject, arguments_of
-from repro_runner.model_under_test.model import told, where
+from repro_runner.model_under_test.model import describe_error, where
 
 Model = Callable[..., Any]
 
@@ -64,7 +64,7 @@ def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
     try:
         made = list(make_calls())
     except Exception as error:
-        raise ModelFailed([Problem(where(error, spec), f"{told(error)}, in make_calls()")]) from error
+        raise ModelFailed([Problem(where(error, spec), f"{describe_error(error)}, in make_calls()")]) from error
     moved = tree_map(lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, made)
     return read_calls(moved, f"make_calls() of {source}")
 
@@ -100,7 +100,7 @@ def run_eagerly(subject: Subject, calls: Sequence[Call]) -> None:
         try:
             call.make(model)
         except Exception as error:
-            words = f"{told(error)}; call {number} ({call.words}) fails without torch.compile, too"
+            words = f"{describe_error(error)}; call {number} ({call.words}) fails without torch.compile, too"
             raise ModelFailed([Problem(where(error, subject.name), words)]) from error
 
 
@@ -109,7 +109,7 @@ def fresh_model(subject: Subject) -> Model:
         return subject.fresh_model()
     except Exception as error:
         remedy = "it can't be copied; put `with GuardInspector() as inspector:` around calls of your own"
-        raise InvalidInput([Problem(subject.name, f"{told(error)}: {remedy}")]) from error
+        raise InvalidInput([Problem(subject.name, f"{describe_error(error)}: {remedy}")]) from error
 
 
 def parameters_of(model: Model) -> inspect.Signature:

@@ -26,7 +26,7 @@ from repro_runner.minifier.script import Check
 from repro_runner.minifier.trials import STILL_FAILS, InChild, InProcess, Trials
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import Subject
-from repro_runner.model_under_test.model import told
+from repro_runner.model_under_test.model import describe_error
 
 _STANDS_FOR = {"mock": "aot_eager", "aot_mock": "inductor"}
 """What a mock backend runs a graph with, once its limits are looked at on their own."""
@@ -116,7 +116,9 @@ class _Minification:
                 self.tried[kind] = program.failure.summary
                 return Search(program=program, tried=self.tried)
         if self.recording.error is not None:
-            self._not_known("compile", f"Dynamo raises before any backend sees a graph: {told(self.recording.error)}")
+            self._not_known(
+                "compile", f"Dynamo raises before any backend sees a graph: {describe_error(self.recording.error)}"
+            )
         return Search(program=None, tried=self.tried, unknown=tuple(self.unknown))
 
     def _not_known(self, kind: str, why: str) -> None:

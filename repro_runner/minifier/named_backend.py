@@ -13,7 +13,7 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.model_under_test.model import told
+from repro_runner.model_under_test.model import describe_error
 
 _HOW = "name a registered backend, or `module:attribute`, or `FILE.py:attribute`"
 
@@ -61,7 +61,9 @@ def _of_attribute(spec: str) -> NamedBackend:
     try:
         found = getattr(importlib.import_module(module), attribute, None)
     except Exception as error:  # a module may raise anything when it is imported
-        raise InvalidInput([Problem(f"backend {spec}", f"{told(error)}, while importing {module}")]) from error
+        raise InvalidInput(
+            [Problem(f"backend {spec}", f"{describe_error(error)}, while importing {module}")]
+        ) from error
     if not callable(found):
         raise InvalidInput([Problem(f"backend {spec}", f"no function `{attribute}` in {module}; {_HOW}")])
     return NamedBackend(

@@ -23,7 +23,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.model_under_test.model import ModelFailed, Subject, told, where
+from repro_runner.model_under_test.model import ModelFailed, Subject, describe_error, where
 
 _INPUTS = ("make_inputs", "inputs")
 _HOW = "`(model, inputs)`, or a model beside a function `make_inputs()` in the same file"
@@ -67,7 +67,7 @@ def import_source(source: str) -> ModuleType:
     except InvalidInput:
         raise
     except (Exception, SystemExit) as error:
-        raise ModelFailed([Problem(where(error, source), f"{told(error)}, while importing it")]) from error
+        raise ModelFailed([Problem(where(error, source), f"{describe_error(error)}, while importing it")]) from error
 
 
 def _imported_file(path: Path) -> ModuleType:
@@ -103,7 +103,7 @@ def _made(module: ModuleType, name: str, spec: str) -> Any:
     try:
         return found()
     except Exception as error:
-        raise ModelFailed([Problem(where(error, spec), f"{told(error)}, in {name}()")]) from error
+        raise ModelFailed([Problem(where(error, spec), f"{describe_error(error)}, in {name}()")]) from error
 
 
 def _needs_arguments(function: Callable[..., Any]) -> bool:
@@ -132,7 +132,7 @@ def _inputs_of(module: ModuleType, model: Any, spec: str) -> Any:
             try:
                 return function()
             except Exception as error:
-                raise ModelFailed([Problem(where(error, spec), f"{told(error)}, in {name}()")]) from error
+                raise ModelFailed([Problem(where(error, spec), f"{describe_error(error)}, in {name}()")]) from error
     forward = model.forward if isinstance(model, torch.nn.Module) else model
     if callable(forward) and not _needs_arguments(forward):
         return ()

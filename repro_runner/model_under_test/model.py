@@ -65,7 +65,7 @@ class Subject:
             return self.run()
         except Exception as error:
             raise ModelFailed(
-                [Problem(where(error, self.name), f"{told(error)}; it fails without torch.compile, too")]
+                [Problem(where(error, self.name), f"{describe_error(error)}; it fails without torch.compile, too")]
             ) from error
 
 
@@ -86,7 +86,7 @@ def _leaves(value: Any) -> Iterator[Any]:
             yield leaf
 
 
-def told(error: BaseException) -> str:
+def describe_error(error: BaseException) -> str:
     """`ValueError: the first line of what it says`."""
     first = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

@@ -84,7 +84,7 @@ def _new_run(job: Job) -> RunFolder:
 
 def _failure(step: str, examination: Examination) -> str:
     """Take the step; return why it failed, in a line, or nothing."""
-    from repro_runner.model_under_test.model import told
+    from repro_runner.model_under_test.model import describe_error
 
     try:
         _STEPS[step](examination)
@@ -92,7 +92,7 @@ def _failure(step: str, examination: Examination) -> str:
         return str(error)
     # A compiler that trips over the user's code may raise anything, and the other steps don't depend on it.
     except Exception as error:  # noqa: BLE001
-        return told(error)
+        return describe_error(error)
     return ""
 
 

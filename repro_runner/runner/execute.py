@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from registry.ids import linked_ids
+from repro_runner.backends.by_name import find_backend
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.capture.from_text import logged_ids, unnamed
 from repro_runner.runner.compare import Outcome, difference, keep
@@ -221,7 +222,7 @@ class _Verification:
         return breaks, self.graphs, outcomes
 
     def _counting_backend(self) -> Callable[..., Any]:
-        compiler = _compiler(self.job.backend)
+        compiler = find_backend(self.job.backend)
 
         def backend(graph: Any, inputs: Any, **options: Any) -> Any:
             self.graphs += 1
@@ -292,15 +293,6 @@ def _absent(settings: Mapping[str, Any]) -> str:
     """Which settings this torch does not have, in words; empty when it has all."""
     absent = [name for name in settings if not hasattr(dynamo_config, name)]
     return f"this torch has no setting {', '.join(absent)}" if absent else ""
-
-
-def _compiler(backend: str) -> Callable[..., Any]:
-    if backend == "mock":
-        from repro_runner.backends.mock import mock_backend  # by name it is found only where the project is installed
-
-        return mock_backend
-    lookup: Any = torch._dynamo.lookup_backend
-    return lookup(backend)  # type: ignore[no-any-return]
 
 
 def _to_device(value: Any, device: str) -> Any:

@@ -21,7 +21,7 @@ from repro_runner.minifier.recording import Recording, breaks_of_fullgraph
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.trials import Outcome, Trials
 from repro_runner.model_under_test import Subject
-from repro_runner.model_under_test.model import told
+from repro_runner.model_under_test.model import describe_error
 
 _MOST_TRIALS = 400
 
@@ -54,7 +54,7 @@ def minify_break(
             reasons.append(f"{call.code.co_name} needs {error}")
             continue
         except Exception as error:  # noqa: BLE001 - the user's objects may raise anything when they are looked at
-            reasons.append(f"{call.code.co_name} needs what raises {told(error)}")
+            reasons.append(f"{call.code.co_name} needs what raises {describe_error(error)}")
             continue
         for strict in (True, False):
             trial = functools.partial(_outcome, trials(), found.gb_id, strict)
