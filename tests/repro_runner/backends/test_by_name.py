@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import tomllib
 
 from registry.errors import InvalidInput
 from repro_runner.aot_backend import aot_mock_backend
@@ -19,8 +18,9 @@ pytestmark = pytest.mark.torch
 
 
 def test_an_install_registers_every_backend_of_the_project() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert project["entry-points"]["torch_dynamo_backends"] == OWN
+    pyproject = (ROOT / "pyproject.toml").read_text("utf-8")
+    _, _, registered = pyproject.partition("[project.entry-points.torch_dynamo_backends]\n")
+    assert registered.partition("\n\n")[0] == "\n".join(f'{name} = "{where}"' for name, where in OWN.items())
 
 
 def test_a_backend_is_found_by_each_kind_of_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
