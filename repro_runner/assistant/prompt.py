@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from registry.advice import Answer, Answers
 from repro_runner.assistant.masking import Masker
 from repro_runner.assistant.source_excerpt import Excerpt, read_excerpt
-from repro_runner.explain.report import Site
+from repro_runner.explain.site import Site
 from repro_runner.output.terminal import plain
 
 if TYPE_CHECKING:

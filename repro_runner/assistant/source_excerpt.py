@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro_runner.explain.report import Site
+from repro_runner.explain.site import Site
 
 _MOST_LINES = 120
 _AROUND = 30

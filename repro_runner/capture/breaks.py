@@ -1,11 +1,23 @@
-"""What is captured of a break."""
+"""What is captured of a break: what became of it, whose frames it happened in. No torch here."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
-KINDS = ("resumed", "frame skipped", "fatal", "raised and swallowed")
-"""Strongest first: what became of a break."""
+SWALLOWED = "raised and swallowed"
+KINDS = ("fatal", "frame skipped", "resumed", SWALLOWED, "")
+"""What became of a break, worst first; empty where a log does not say."""
+
+RESUME_PREFIX = "torch_dynamo_resume_in_"
+RESUMED = re.compile(rf"{RESUME_PREFIX}(?P<function>.+)_at_(?P<line>\d+)")
+"""What Dynamo calls the rest of a function after a break: the function, and the line of the break."""
+
+
+def plain_name(function: str) -> str:
+    """The name of the function that the user wrote, whether Dynamo compiled the function or a rest of it."""
+    resumed = RESUMED.fullmatch(function)
+    return plain_name(resumed["function"]) if resumed else function
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,4 +51,4 @@ class CapturedBreak:
     @property
     def happened(self) -> bool:
         """Whether the graph really broke: Dynamo also raises breaks that it then swallows."""
-        return self.kind != "raised and swallowed"
+        return self.kind != SWALLOWED

@@ -22,7 +22,7 @@ from typing import Any
 import torch
 from torch._dynamo import convert_frame, exc, symbolic_convert
 
-from repro_runner.capture.breaks import KINDS, CapturedBreak, UserFrame
+from repro_runner.capture.breaks import KINDS, SWALLOWED, CapturedBreak, UserFrame
 from repro_runner.capture.identify import Identifier
 
 _CHAINED = "\n\n*** While handling this graph break, another graph break occurred"
@@ -76,7 +76,7 @@ class TakenFrame:
 
 @dataclass(slots=True, eq=False)
 class Raised:
-    """One break on its way; `kind` gets stronger as more becomes known."""
+    """One break on its way; `kind` gets milder as more becomes known."""
 
     parts: Parts
     message: str
@@ -86,11 +86,12 @@ class Raised:
     """None where nobody was compiling a frame, as in an export."""
     columns: tuple[int, int] | None = None
     """Of the expression that broke, in its line; None where Python or torch do not tell."""
-    kind: str = KINDS[-1]
+    kind: str = SWALLOWED
     surfaced_as: Raised | None = None
 
     def became(self, kind: str) -> None:
-        if KINDS.index(kind) < KINDS.index(self.kind):
+        """Take the kind, unless a milder one is known already."""
+        if kind != SWALLOWED and (self.kind == SWALLOWED or KINDS.index(kind) > KINDS.index(self.kind)):
             self.kind = kind
 
 

@@ -224,7 +224,7 @@ def _verdict(arguments: argparse.Namespace, found: Found, folder: Path) -> int:
     elif failed(report.program):
         code, why = 1, ended(report.program)
     elif arguments.fail_on_break and refused:
-        listed = ", ".join(f"{site.gb_ids[0]} at {where(site.file, site.line, folder)}" for site in refused[:_MOST])
+        listed = ", ".join(f"{site.gb_ids[0]} at {where(site, folder)}" for site in refused[:_MOST])
         more = f" and {len(refused) - _MOST} more" if len(refused) > _MOST else ""
         code, why = 1, f"{counted(len(refused), 'break is', 'breaks are')} not allowed: {listed}{more}"
     else:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from repro_runner.explain.report import Frequency, Program, Recompile, Report, Site, Totals
+from repro_runner.explain.report import Program, Report, Totals
+from repro_runner.explain.site import Frequency, Recompile, Site
 
 if TYPE_CHECKING:
     from repro_runner.explain.watching import explain

@@ -23,7 +23,9 @@ from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
 from registry.ids import is_gb_id
-from repro_runner.explain.report import Report, Site, in_package, located
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Site
+from repro_runner.output.places import in_package, located
 from repro_runner.output.units import counted
 
 _LIMIT = re.compile(r"x(\d+)")

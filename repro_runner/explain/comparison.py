@@ -5,46 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from registry.model import CapturedProgram, SeenBreak
+from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.fingerprint import count_totals, count_types, join_seen
-from repro_runner.explain.report import Report, Site
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Frequency, Site
 
 Saved: TypeAlias = Report | CapturedProgram
 
 _FIGURES = ("sites", "graphs", "ops", "frames", "compilations", "recompiles", "compile_seconds")
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")
 _SLASHES = re.compile(r"[\\/]")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
-class Place:
-    """A line at which graphs break; of a captured program, all lines with one type of break, none of them known."""
-
-    file: str = ""
-    line: int = 0
-    function: str = ""
-    source: str = ""
-    gb_ids: tuple[str, ...]
-    gb_type: str
-    """Of the cause."""
-    kind: str
-    sites: int = 1
-    compiled: int
-    ran: int | None
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """One place in both runs."""
+    """One site in both runs."""
 
-    before: Place
-    after: Place
+    before: Site
+    after: Site
 
     @property
     def moved(self) -> bool:
@@ -91,13 +71,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What became of every place, from the first run to the second."""
+    """What became of every site, from the first run to the second."""
 
     differences: tuple[Difference, ...]
-    gone: tuple[Place, ...]
-    new: tuple[Place, ...]
+    gone: tuple[Site, ...]
+    new: tuple[Site, ...]
     pairs: tuple[Pair, ...]
-    """Places that both runs have, changed or not."""
+    """Sites that both runs have, changed or not."""
     figures: tuple[Figure, ...]
     by_type: bool
     """Whether lines were not known, so that types were compared."""
@@ -110,18 +90,18 @@ class Comparison:
     def new_sites(self) -> int:
         """Lines that break in the second run only."""
         grown = (max(0, pair.after.sites - pair.before.sites) for pair in self.pairs)
-        return sum(place.sites for place in self.new) + sum(grown)
+        return sum(site.sites for site in self.new) + sum(grown)
 
     @property
     def gone_sites(self) -> int:
         shrunk = (max(0, pair.before.sites - pair.after.sites) for pair in self.pairs)
-        return sum(place.sites for place in self.gone) + sum(shrunk)
+        return sum(site.sites for site in self.gone) + sum(shrunk)
 
 
 def compare_runs(before: Saved, after: Saved) -> Comparison:
-    """Match the places of two runs. Where one of them is a captured program, types are all there is to compare."""
+    """Match the sites of two runs. Where one of them is a captured program, types are all there is to compare."""
     by_type = isinstance(before, CapturedProgram) or isinstance(after, CapturedProgram)
-    gone, new, pairs = _match(_places(before, by_type), _places(after, by_type))
+    gone, new, pairs = _match(_sites(before, by_type), _sites(after, by_type))
     return Comparison(
         differences=tuple(_differences(before, after)),
         gone=gone,
@@ -132,59 +112,52 @@ def compare_runs(before: Saved, after: Saved) -> Comparison:
     )
 
 
-def _places(run: Saved, by_type: bool) -> list[Place]:
+def _sites(run: Saved, by_type: bool) -> list[Site]:
+    """The sites of a run, sorted; by type, one for all lines with a type of break."""
     if not by_type and isinstance(run, Report):
-        found = [_place(site) for site in run.sites]
+        found = [_as_written(site) for site in run.sites]
     else:
         seen = run.breaks if isinstance(run, CapturedProgram) else count_types(run)
-        found = [_place_of_type(one) for one in join_seen(seen, lambda one: one.gb_id)]
+        found = [_site_of_type(one) for one in join_seen(seen, lambda one: one.gb_id)]
     return sorted(found, key=_order)
 
 
-def _place(site: Site) -> Place:
-    resumed = _RESUMED.fullmatch(site.function)
-    return Place(
-        file=site.file,
-        line=site.line,
-        function=resumed[1] if resumed else site.function,
-        source=site.source.strip(),
-        gb_ids=site.gb_ids,
-        gb_type=site.gb_types[0],
-        kind=site.kind,
-        compiled=site.compiled,
-        ran=site.frequency.ran,
-    )
+def _as_written(site: Site) -> Site:
+    """The names in a log may be Dynamo's, of the rest of a function."""
+    return replace(site, function=plain_name(site.function), source=site.source.strip())
 
 
-def _place_of_type(one: SeenBreak) -> Place:
-    return Place(
+def _site_of_type(one: SeenBreak) -> Site:
+    return Site(
         gb_ids=(one.gb_id,),
-        gb_type=one.wording.gb_type,
+        gb_types=(one.wording.gb_type,),
         kind=", ".join(one.kinds),
         sites=one.sites,
         compiled=one.compiled,
-        ran=one.ran,
+        frequency=Frequency(ran=one.ran),
     )
 
 
-def _order(place: Place) -> Place:
+def _order(site: Site) -> tuple[Any, ...]:
     """By file and line; the rest only so that the order is the same whichever run comes first."""
-    return replace(place, ran=-1 if place.ran is None else place.ran)
+    ran = -1 if site.ran is None else site.ran
+    at = (site.file, site.line, site.function, site.source)
+    return *at, site.gb_ids, site.gb_type, site.kind, site.sites, site.compiled, ran
 
 
-Key: TypeAlias = Callable[[Place], object]
+Key: TypeAlias = Callable[[Site], object]
 
 _KEYS: tuple[Key, ...] = (
-    lambda place: (place.file, place.line, place.function, place.source, place.gb_ids[0]),
-    lambda place: (place.file, place.function, place.source, place.gb_ids[0]),
-    lambda place: (_name(place.file), place.function, place.source, place.gb_ids[0]),
-    lambda place: (place.file, place.function, place.gb_ids[0]),
-    lambda place: (_name(place.file), place.function, place.gb_ids[0]),
+    lambda site: (site.file, site.line, site.function, site.source, site.gb_ids[0]),
+    lambda site: (site.file, site.function, site.source, site.gb_ids[0]),
+    lambda site: (_name(site.file), site.function, site.source, site.gb_ids[0]),
+    lambda site: (site.file, site.function, site.gb_ids[0]),
+    lambda site: (_name(site.file), site.function, site.gb_ids[0]),
     # The same line that breaks with another id: a new torch has another name for it, or stops earlier.
-    lambda place: (place.file, place.function, place.source) if place.source else place,
-    lambda place: (_name(place.file), place.function, place.source) if place.source else place,
+    lambda site: (site.file, site.function, site.source) if site.source else site,
+    lambda site: (_name(site.file), site.function, site.source) if site.source else site,
 )
-"""What makes two places one, strongest first; of several alike, the first goes with the first."""
+"""What makes two sites one, strongest first; of several alike, the first goes with the first."""
 
 
 def _name(file: str) -> str:
@@ -193,8 +166,8 @@ def _name(file: str) -> str:
 
 
 def _match(
-    before: Sequence[Place], after: Sequence[Place]
-) -> tuple[tuple[Place, ...], tuple[Place, ...], tuple[Pair, ...]]:
+    before: Sequence[Site], after: Sequence[Site]
+) -> tuple[tuple[Site, ...], tuple[Site, ...], tuple[Pair, ...]]:
     """(gone, new, pairs)."""
     pairs: list[Pair] = []
     left, right = list(before), list(after)
@@ -202,28 +175,28 @@ def _match(
         others = _grouped(right, key)
         left, matched = _take(left, others, key)
         pairs += matched
-        right = [place for group in others.values() for place in group]
+        right = [site for group in others.values() for site in group]
         right.sort(key=_order)
     pairs.sort(key=lambda pair: (_order(pair.before), _order(pair.after)))
     return tuple(left), tuple(right), tuple(pairs)
 
 
-def _take(places: Iterable[Place], others: dict[object, list[Place]], key: Key) -> tuple[list[Place], list[Pair]]:
+def _take(sites: Iterable[Site], others: dict[object, list[Site]], key: Key) -> tuple[list[Site], list[Pair]]:
     """(those that nothing fits, those that have a counterpart); counterparts are taken out of `others`."""
     unmatched, matched = [], []
-    for place in places:
-        fitting = others.get(key(place))
+    for site in sites:
+        fitting = others.get(key(site))
         if fitting:
-            matched.append(Pair(before=place, after=fitting.pop(0)))
+            matched.append(Pair(before=site, after=fitting.pop(0)))
         else:
-            unmatched.append(place)
+            unmatched.append(site)
     return unmatched, matched
 
 
-def _grouped(places: Iterable[Place], key: Key) -> dict[object, list[Place]]:
-    found: dict[object, list[Place]] = {}
-    for place in places:
-        found.setdefault(key(place), []).append(place)
+def _grouped(sites: Iterable[Site], key: Key) -> dict[object, list[Site]]:
+    found: dict[object, list[Site]] = {}
+    for site in sites:
+        found.setdefault(key(site), []).append(site)
     return found
 
 

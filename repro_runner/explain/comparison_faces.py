@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from repro_runner.explain.comparison import Comparison, Figure, Pair, Place
+from repro_runner.explain.comparison import Comparison, Figure, Pair
+from repro_runner.explain.site import Site
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted, seconds
 
@@ -24,15 +25,26 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         "differences": [asdict(one) for one in comparison.differences],
         "gone_sites": comparison.gone_sites,
         "new_sites": comparison.new_sites,
-        "gone": [asdict(place) for place in comparison.gone],
-        "new": [asdict(place) for place in comparison.new],
+        "gone": [_site_document(site) for site in comparison.gone],
+        "new": [_site_document(site) for site in comparison.new],
         "altered": [
-            {**asdict(pair), "moved": pair.moved, "changed": pair.changed, "counts_differ": pair.counts_differ}
+            {
+                "before": _site_document(pair.before),
+                "after": _site_document(pair.after),
+                "moved": pair.moved,
+                "changed": pair.changed,
+                "counts_differ": pair.counts_differ,
+            }
             for pair in comparison.altered
         ],
         "same": len(comparison.pairs) - len(comparison.altered),
         "figures": [asdict(figure) for figure in comparison.figures],
     }
+
+
+def _site_document(site: Site) -> dict[str, Any]:
+    names = ("file", "line", "function", "source", "gb_ids", "gb_type", "kind", "sites", "compiled", "ran")
+    return {name: getattr(site, name) for name in names}
 
 
 def comparison_text(comparison: Comparison) -> str:
@@ -94,7 +106,7 @@ def headline(comparison: Comparison) -> str:
     return ", ".join(parts) + ("; compared by type, since one run has no lines." if comparison.by_type else ".")
 
 
-def name_of(place: Place) -> str:
+def name_of(place: Site) -> str:
     """`models/net.py:12 in forward, GB0025 as GB7000: the type`."""
     ids = " as ".join(place.gb_ids)
     named = f"{ids}: {place.gb_type}"

@@ -11,9 +11,9 @@ from typing import Any
 
 from torch._dynamo import resume_execution, utils
 
+from repro_runner.capture.breaks import RESUMED
 from repro_runner.capture.recorder import Recorder, TakenFrame
 
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(?P<function>.+)_at_\d+")
 _GUARD = re.compile(r"\s*(?:!?\d+(?:/\d+)+: )?(?P<guard>.*?)\s*(?:\s{2}# .*)?(?:\n.*|$)", re.DOTALL)
 """Torch puts the compilation whose guard failed before the guard, and source and stack of the user's code after it."""
 
@@ -40,7 +40,7 @@ class Compilation:
 
     @property
     def is_rest(self) -> bool:
-        return _RESUMED.fullmatch(self.name) is not None
+        return RESUMED.fullmatch(self.name) is not None
 
     @property
     def has_graph(self) -> bool:
@@ -118,9 +118,3 @@ def _wrap_class_method(undo: ExitStack, owner: Any, name: str, wrapper: Callable
     if name in getattr(owner, "__dict__", {}):
         undo.callback(setattr, owner, name, vars(owner)[name])
         setattr(owner, name, staticmethod(wrapper(getattr(owner, name))))
-
-
-def plain_name(name: str) -> str:
-    """The function that somebody wrote, of the name that Dynamo gave to a rest of it."""
-    resumed = _RESUMED.fullmatch(name)
-    return plain_name(resumed["function"]) if resumed else name

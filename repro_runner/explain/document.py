@@ -11,13 +11,19 @@ from registry.advice import Answer, Answers
 from registry.ids import page_address
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement
-from repro_runner.explain.report import Frequency, Program, Recompile, Report, Site, Totals
+from repro_runner.explain.report import Program, Report, Totals
+from repro_runner.explain.site import Frequency, Recompile, Site
 
 if TYPE_CHECKING:
     from repro_runner.assistant.suggestion import Suggestion
 
 KIND = "explain"
 SCHEMA = 1
+_SITE_FIELDS = (
+    *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
+    *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
+    "compile_ids",
+)
 _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
 
@@ -73,12 +79,10 @@ def _judgement_document(judgement: Judgement) -> dict[str, Any]:
 
 def _site_document(site: Site, answers: Answers, torch: str) -> dict[str, Any]:
     fields = asdict(site)
-    frequency = fields.pop("frequency")
     known = (answers.answer(gb_id, torch=torch) for gb_id in site.gb_ids)
     return {
-        **fields,
-        "ran": frequency["ran"],
-        "why_unknown": frequency["why_unknown"],
+        **{key: fields[key] for key in _SITE_FIELDS},
+        **fields["frequency"],
         "links": [page_address(gb_id) for gb_id in site.gb_ids],
         "answers": [answer_document(answer) for answer in known if answer is not None],
     }
@@ -116,7 +120,7 @@ def _program(content: Mapping[str, Any]) -> Program:
 
 
 def _site(content: Mapping[str, Any]) -> Site:
-    fields = {key: value for key, value in content.items() if key in Site.__dataclass_fields__}
+    fields = {key: content[key] for key in _SITE_FIELDS if key in content}
     lists = {key: tuple(fields[key]) for key in ("gb_ids", "gb_types", "hints", "compile_ids")}
     return Site(
         **{

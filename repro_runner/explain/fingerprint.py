@@ -10,7 +10,8 @@ from pathlib import PurePath
 
 from registry.model import CapturedProgram, Environment, GraphBreak, Registry, Revision, SeenBreak
 from registry.templates import collapse, make_template
-from repro_runner.explain.report import Report, Site
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Site
 from repro_runner.output.terminal import plain
 
 _SHORTEST = 3

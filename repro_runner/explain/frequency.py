@@ -8,7 +8,7 @@ from types import CodeType
 
 from repro_runner.capture.recorder import Raised, TakenFrame
 from repro_runner.explain.places import innermost
-from repro_runner.explain.report import Frequency
+from repro_runner.explain.site import Frequency
 
 FAILED = "torch.compile stopped here with an error"
 GIVEN_UP = "Dynamo gave up the whole function: it runs as plain Python, where nothing is counted"

@@ -5,11 +5,8 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterable
 
-from repro_runner.capture.breaks import UserFrame
+from repro_runner.capture.breaks import SWALLOWED, UserFrame
 from repro_runner.capture.recorder import Raised
-
-WORST_FIRST = ("fatal", "frame skipped", "resumed")
-"""What becomes of breaks that happen."""
 
 
 def stack_of(raised: Raised) -> tuple[UserFrame, ...]:
@@ -23,7 +20,7 @@ def stack_of(raised: Raised) -> tuple[UserFrame, ...]:
 
 def is_break(raised: Raised) -> bool:
     """Whether a graph broke, or a function that somebody wanted compiled was given up."""
-    if raised.kind not in WORST_FIRST or not stack_of(raised):
+    if raised.kind == SWALLOWED or not stack_of(raised):
         return False
     return raised.frame is None or raised.frame.asked_for
 

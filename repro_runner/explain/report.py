@@ -2,87 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from repro_runner.capture.breaks import UserFrame
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Recompile:
-    """A frame that was compiled again, and the guard that failed, in torch's words."""
-
-    function: str
-    file: str
-    line: int
-    """Where the function starts; of the rest of a function after a break, the line of the break."""
-    guard: str
-    compile_id: str
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Frequency:
-    """How often a site broke the graph while the program ran; `why_unknown` says why nobody could count."""
-
-    ran: int | None
-    why_unknown: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Site:
-    """One line of somebody's code at which graphs break, whatever frames were being compiled."""
-
-    file: str
-    line: int
-    function: str
-    source: str
-    columns: tuple[tuple[int, int], ...] = ()
-    """From where to where, in UTF-8 bytes of the whole line, the expressions stand that break; empty where nobody
-    knows. One that goes on in later lines ends at a column of its last."""
-    gb_ids: tuple[str, ...]
-    """The cause first, then what it surfaced as: a break in a loop is GB0025, GB7000."""
-    gb_types: tuple[str, ...]
-    """The type of each id."""
-    kind: str
-    """The worst that came of it: fatal, frame skipped or resumed."""
-    message: str
-    """As torch put it, of the cause."""
-    context: str
-    explanation: str
-    hints: tuple[str, ...]
-    stack: tuple[UserFrame, ...]
-    """From the outermost frame that was being compiled to the site, at its first break."""
-    compiled: int
-    """In how many compilations of a frame the graph broke here."""
-    frequency: Frequency
-    ops_before: int | None = None
-    """Ops in the graph that ends here, in its newest compilation; None where there is none."""
-    ops_after: int | None = None
-    """Ops in the first graph that begins after it."""
-    recompiles: tuple[Recompile, ...] = ()
-    """Of the frames that break here, and of what follows the break."""
-    lost_seconds: float = 0.0
-    """Compilation that would not have been without this break: attempts thrown away, frames that resume after it."""
-    compile_ids: tuple[str, ...] = ()
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.line}"
-
-
-def located(file: str, folder: Path) -> Path:
-    """Where a site's file is; a log may name it relative to where the program was started."""
-    return Path(os.path.normpath(folder / file))
-
-
-def in_package(path: Path) -> str:
-    """`transformers/models/led.py` of a file that was installed, wherever that is; empty for any other."""
-    parts = path.parts
-    inside = parts[len(parts) - parts[::-1].index("site-packages") :] if "site-packages" in parts else ()
-    return "/".join(inside)
+from repro_runner.explain.site import Recompile, Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

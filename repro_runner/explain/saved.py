@@ -12,7 +12,8 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import local_id
 from registry.model import CapturedProgram
 from repro_runner.explain import document
-from repro_runner.explain.report import Frequency, Report, Site, Totals
+from repro_runner.explain.report import Report, Totals
+from repro_runner.explain.site import Frequency, Site
 
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _LOG = "log"
@@ -62,7 +63,6 @@ def _logged_site(one: Mapping[str, Any]) -> Site:
         gb_ids=tuple(one["gb_ids"]) or tuple(map(local_id, one["gb_types"])),
         gb_types=tuple(one["gb_types"]),
         hints=tuple(one["hints"]),
-        stack=(),
         compiled=one["count"],
         frequency=Frequency(ran=None, why_unknown="a log tells of compilations"),
     )

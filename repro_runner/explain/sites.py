@@ -11,12 +11,13 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import CodeType
 
-from repro_runner.capture.breaks import UserFrame
+from repro_runner.capture.breaks import KINDS, UserFrame, plain_name
 from repro_runner.capture.recorder import Raised, Recorder, TakenFrame
-from repro_runner.explain.compilations import Compilation, plain_name
+from repro_runner.explain.compilations import Compilation
 from repro_runner.explain.frequency import find_frequency
-from repro_runner.explain.places import WORST_FIRST, innermost, is_break, stack_of
-from repro_runner.explain.report import Recompile, Site, Totals
+from repro_runner.explain.places import innermost, is_break, stack_of
+from repro_runner.explain.report import Totals
+from repro_runner.explain.site import Recompile, Site
 
 _LIMIT = "limit exceeded"
 """In the type of the break that ends a function's compilations, in all releases."""
@@ -79,7 +80,7 @@ def _site(causes: list[Raised], seen: Seen, past_limit: set[CodeType]) -> Site:
         columns=tuple(sorted({cause.columns for cause in causes if cause.columns is not None})),
         gb_ids=tuple(chain),
         gb_types=tuple(chain.values()),
-        kind=min((cause.kind for cause in causes), key=WORST_FIRST.index),
+        kind=min((cause.kind for cause in causes), key=KINDS.index),
         message=first.message,
         context=first.parts.context,
         explanation=first.parts.explanation,

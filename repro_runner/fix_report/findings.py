@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from repro_runner.capture.breaks import UserFrame
-    from repro_runner.explain.report import Report, Site
+    from repro_runner.explain.report import Report
     from repro_runner.explain.running import ProgramToRun
+    from repro_runner.explain.site import Site
 
 _LIBRARIES = [sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")]
 """Packages first: their folder is within Python's own."""

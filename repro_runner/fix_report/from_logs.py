@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from repro_runner.capture.breaks import KINDS
+from repro_runner.explain.site import Site
 from repro_runner.fix_report import Cause, Findings, Location, by_frequency
 from repro_runner.logs import tt_xla
 from repro_runner.logs.analysis import LogAnalysis
-from repro_runner.logs.model import KINDS, LoggedBreak
 from repro_runner.logs.view import describe_commands, describe_notes, name_files
 from repro_runner.output.units import size
 
 
 def findings_of_logs(analysis: LogAnalysis) -> Findings:
     """Breaks with the same chain of ids have the same cause; unknown ones are told apart by what they say."""
-    chains: dict[tuple[str, ...], list[LoggedBreak]] = {}
+    chains: dict[tuple[str, ...], list[Site]] = {}
     for one in analysis.breaks:
         chains.setdefault(one.gb_ids or ("", *one.gb_types), []).append(one)
     return Findings(
@@ -27,7 +28,7 @@ def findings_of_logs(analysis: LogAnalysis) -> Findings:
     )
 
 
-def _cause(breaks: list[LoggedBreak]) -> Cause:
+def _cause(breaks: list[Site]) -> Cause:
     first = breaks[0]
     return Cause(
         gb_ids=first.gb_ids,
@@ -38,7 +39,7 @@ def _cause(breaks: list[LoggedBreak]) -> Cause:
     )
 
 
-def _locations(breaks: Iterable[LoggedBreak]) -> Iterator[Location]:
+def _locations(breaks: Iterable[Site]) -> Iterator[Location]:
     for one in breaks:
         yield Location(
             file=one.file,

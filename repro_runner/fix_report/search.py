@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from repro_runner.explain.report import Site
+from repro_runner.explain.site import Site
 from repro_runner.fix_report.patches.patch import Patch, Target, apply_patches
 from repro_runner.fix_report.patches.source import Edited, Source
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from repro_runner.explain.document import report_from_document
 from repro_runner.explain.main_module import find_main
-from repro_runner.explain.report import Report, Site
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Site
 from repro_runner.fix_report.trial_process import Processes, Run, Said
 
 if TYPE_CHECKING:

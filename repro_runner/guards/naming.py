@@ -13,8 +13,9 @@ from typing import Any
 
 from torch._dynamo import external_utils
 
+from repro_runner.capture.breaks import RESUMED
+
 _WRAPPER = external_utils.__file__
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_(\d+)")
 _IMPORTED = "__import_"
 _BUILTINS = "__builtins_dict__"
 _STACKED = re.compile(r"___stack(\d+)")
@@ -45,7 +46,7 @@ class CompiledFunction:
 
     @classmethod
     def of(cls, code: CodeType, frame_locals: Mapping[str, Any] | None = None) -> CompiledFunction:
-        resumed = _RESUMED.fullmatch(code.co_name)
+        resumed = RESUMED.fullmatch(code.co_name)
         args, kwargs = (bool(code.co_flags & flag) for flag in (inspect.CO_VARARGS, inspect.CO_VARKEYWORDS))
         named = code.co_argcount + code.co_kwonlyargcount
         itself = cls(

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from registry.advice import Answers
 from registry.errors import Problem
 from registry.matching import Matcher
+from repro_runner.explain.site import Site
 from repro_runner.logs.blocks import Stream
 from repro_runner.logs.differences import find_differences
 from repro_runner.logs.formats import BINARY, find_format
 from repro_runner.logs.gathering import Gathering
-from repro_runner.logs.model import Input, LoggedBreak, LogPart
+from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.quoting import find_quoting
 from repro_runner.logs.sources import Source, Sources, open_source
 from repro_runner.logs.text import TEXT, TRACEBACK
@@ -44,7 +45,7 @@ class LogAnalysis:
     files: tuple[LogFile, ...]
     graphs: int | None
     """Of all inputs that tell; None where none does."""
-    breaks: tuple[LoggedBreak, ...]
+    breaks: tuple[Site, ...]
     """The most frequent first."""
     torch: str
     """The release that was named, else the one that the inputs name; empty where they don't, or differ."""
@@ -59,7 +60,7 @@ class LogAnalysis:
         return sum(one.count for one in self.breaks)
 
     @property
-    def unknown(self) -> tuple[LoggedBreak, ...]:
+    def unknown(self) -> tuple[Site, ...]:
         """Breaks that the registry has no id for."""
         return tuple(one for one in self.breaks if not one.gb_ids)
 
@@ -93,7 +94,7 @@ def with_titles(analysis: LogAnalysis, answers: Answers) -> LogAnalysis:
     return replace(analysis, breaks=tuple(_with_titles(one, answers) for one in analysis.breaks))
 
 
-def _with_titles(one: LoggedBreak, answers: Answers) -> LoggedBreak:
+def _with_titles(one: Site, answers: Answers) -> Site:
     types = []
     for place, gb_id in enumerate(one.gb_ids):
         told = one.gb_types[place] if place < len(one.gb_types) else ""

@@ -10,11 +10,15 @@ from typing import Any
 from registry.advice import Answers
 from registry.ids import page_address
 from repro_runner.explain.document import answer_document
+from repro_runner.explain.site import Site
 from repro_runner.logs.analysis import LogAnalysis, LogFile
-from repro_runner.logs.model import LoggedBreak
 
 KIND = "log"
 SCHEMA = 1
+_BREAK_FIELDS = (
+    *("gb_ids", "gb_types", "how", "message", "candidates", "kind", "file", "line", "function", "source"),
+    *("explanation", "hints", "context", "count", "ranks", "compile_ids", "log", "log_line"),
+)
 _SCHEMA_FILE = Path(__file__).with_name("log.schema.json")
 
 
@@ -42,10 +46,11 @@ def analysis_document(analysis: LogAnalysis, answers: Answers) -> dict[str, Any]
     }
 
 
-def _break_document(one: LoggedBreak, answers: Answers, torch: str) -> dict[str, Any]:
+def _break_document(one: Site, answers: Answers, torch: str) -> dict[str, Any]:
     known = [answer for gb_id in one.gb_ids if (answer := answers.answer(gb_id, torch=torch))]
+    fields = asdict(one)
     return {
-        **asdict(one),
+        **{key: fields["compiled" if key == "count" else key] for key in _BREAK_FIELDS},
         "links": [page_address(gb_id) for gb_id in one.gb_ids],
         "answers": [answer_document(answer) for answer in known],
     }

@@ -5,41 +5,41 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from repro_runner.logs.model import KINDS, LoggedBreak
+from repro_runner.capture.breaks import KINDS, RESUME_PREFIX
+from repro_runner.explain.site import Site
 
 COMPILE_IDS_KEPT = 50
-_RESUMED = "torch_dynamo_resume_in_"
 
 
 class Gathering:
     """Takes reports, gives breaks: in the order in which they were first reported."""
 
-    def __init__(self, breaks: Iterable[LoggedBreak] = ()) -> None:
-        self._breaks: dict[tuple[object, ...], LoggedBreak] = {}
+    def __init__(self, breaks: Iterable[Site] = ()) -> None:
+        self._breaks: dict[tuple[object, ...], Site] = {}
         for one in breaks:
             self.add(one)
 
-    def add(self, one: LoggedBreak) -> None:
+    def add(self, one: Site) -> None:
         """Count it to its like, or begin a new one."""
         key = _identity(one)
         before = self._breaks.get(key)
         self._breaks[key] = one if before is None else _join(before, one)
 
     @property
-    def breaks(self) -> tuple[LoggedBreak, ...]:
+    def breaks(self) -> tuple[Site, ...]:
         return tuple(self._breaks.values())
 
 
-def _identity(one: LoggedBreak) -> tuple[object, ...]:
+def _identity(one: Site) -> tuple[object, ...]:
     """Place and cause. An unknown break is its type; one that has not even that is its text."""
     cause = one.gb_ids[:1] or one.gb_types[:1] or (one.message,)
     return one.file, one.line, *cause
 
 
-def _join(one: LoggedBreak, other: LoggedBreak) -> LoggedBreak:
+def _join(one: Site, other: Site) -> Site:
     types = dict(zip(other.gb_ids, other.gb_types, strict=False)) | dict(zip(one.gb_ids, one.gb_types, strict=False))
     gb_ids = tuple(dict.fromkeys([*one.gb_ids, *other.gb_ids]))
-    named = one if one.function and not one.function.startswith(_RESUMED) else other if other.function else one
+    named = one if one.function and not one.function.startswith(RESUME_PREFIX) else other if other.function else one
     ranks = dict(one.ranks)
     for rank, count in other.ranks.items():
         ranks[rank] = ranks.get(rank, 0) + count
@@ -53,7 +53,7 @@ def _join(one: LoggedBreak, other: LoggedBreak) -> LoggedBreak:
         kind=min(one.kind, other.kind, key=KINDS.index),
         function=named.function,
         source=one.source or other.source,
-        count=one.count + other.count,
+        compiled=one.compiled + other.compiled,
         ranks=dict(sorted(ranks.items(), key=lambda pair: rank_order(pair[0]))),
         compile_ids=compile_ids,
     )

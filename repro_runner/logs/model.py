@@ -7,48 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from registry.matching import Matcher
-
-KINDS = ("fatal", "frame skipped", "resumed", "")
-"""What became of a break, worst first; empty where the log does not say."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoggedBreak:
-    """One break at one place, however often the log reports it."""
-
-    gb_ids: tuple[str, ...]
-    """The cause first, then what it surfaced as: a break in a loop is GB0025, GB7000. Empty where nobody knows it."""
-    gb_types: tuple[str, ...]
-    """The type of each id; of an unknown break, its own."""
-    how: str
-    """By what it was named: link, type, wording or none."""
-    message: str
-    """As torch put it, whole."""
-    candidates: tuple[str, ...] = ()
-    """Other ids that the same words may stand for, likeliest first."""
-    kind: str = ""
-    """The worst that came of it."""
-    file: str = ""
-    line: int = 0
-    """In the user's code; 0 where the log does not say."""
-    function: str = ""
-    source: str = ""
-    explanation: str = ""
-    hints: tuple[str, ...] = ()
-    context: str = ""
-    count: int = 1
-    """How many reports of it the log holds: one per compilation that broke here."""
-    ranks: Mapping[str, int] = field(default_factory=dict)
-    """Reports per rank; empty where the log does not tell ranks apart."""
-    compile_ids: tuple[str, ...] = ()
-    """The first of them."""
-    log: str = ""
-    log_line: int = 0
-    """Where it is reported first; lines count from 1."""
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else ""
+from repro_runner.explain.site import Site
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +40,7 @@ class LogPart:
     format: str
     graphs: int | None = None
     """How many graphs were compiled; None where the log does not tell."""
-    breaks: tuple[LoggedBreak, ...] = ()
+    breaks: tuple[Site, ...] = ()
     graph_list: tuple[LoggedGraph, ...] = ()
     rank: str = ""
     torch: str = ""

@@ -1,4 +1,4 @@
-"""From a message in a text log to a LoggedBreak: its chain, its place, what became of it."""
+"""From a message in a text log to a site: its chain, its place, what became of it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 
 from registry.matching import Match
 from registry.message_layout import HEADER
-from repro_runner.logs.model import Input, LoggedBreak
+from repro_runner.explain.site import Site
+from repro_runner.logs.model import Input
 from repro_runner.logs.surroundings import Surroundings
 
 _COMPILE_ID = re.compile(r"\[(!?[0-9][0-9/]*)(?:_[0-9]+)?\]")
@@ -42,7 +43,7 @@ def _is_bare(match: Match) -> bool:
     return not (match.opening or match.message.explanation or match.message.context)
 
 
-def read_break(match: Match, source: Input, around: Surroundings) -> LoggedBreak:
+def read_break(match: Match, source: Input, around: Surroundings) -> Site:
     """One report; function and source of its place may become known only later."""
     chain = [one for one in match.chain if one.gb_ids]
     cause = match.chain[0]
@@ -50,7 +51,7 @@ def read_break(match: Match, source: Input, around: Surroundings) -> LoggedBreak
     place = (file, int(line), "") if line.isdecimal() else around.given_up(match.record)
     rank = around.rank(match.record) or source.rank
     compile_id = _COMPILE_ID.search(match.record)
-    return LoggedBreak(
+    return Site(
         gb_ids=tuple(dict.fromkeys(one.gb_ids[0] for one in chain)),
         gb_types=tuple({one.gb_ids[0]: one.message.gb_type for one in chain}.values()) or (cause.message.gb_type,),
         candidates=tuple(dict.fromkeys(gb_id for one in chain for gb_id in one.gb_ids[1:])),

@@ -8,9 +8,9 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 from registry.message_layout import COLOUR, PREFIX, read_line
+from repro_runner.capture.breaks import plain_name
 
 _FRAME = re.compile(r'File "([^"\n]+)", line ([0-9]{1,9}), in ([^\s,]+)(?:, code: (.*))?')
-_RESUMED = re.compile(r"^torch_dynamo_resume_in_(.+)_at_[0-9]+$")
 _GIVEN_UP = re.compile(r"WON'T CONVERT (\S+) (.+?) line ([0-9]{1,9})")
 _RANK = re.compile(r"\[(?:rank|default)([0-9]{1,9})\]")
 _RECORDS = 4096
@@ -57,7 +57,7 @@ class Surroundings:
         if 'File "' in line and (frame := _FRAME.search(line)):
             place = frame[1], int(frame[2])
             if not self.frame(*place)[1]:
-                self._frames.keep(place, (_RESUMED.sub(r"\1", frame[3]), (frame[4] or "").strip()))
+                self._frames.keep(place, (plain_name(frame[3]), (frame[4] or "").strip()))
                 self._frame = None if frame[4] else place
                 self._frame_record = read_line(line)[0]
         if "WON'T CONVERT" in line and (given_up := _GIVEN_UP.search(line)):

@@ -9,10 +9,11 @@ from dataclasses import replace
 
 from registry.matching import Match
 from registry.messages import Draft, DraftReader
+from repro_runner.explain.site import Site
 from repro_runner.logs.blocks import HEAD
 from repro_runner.logs.gathering import Gathering
 from repro_runner.logs.mentions import Mentions
-from repro_runner.logs.model import Input, LoggedBreak, LogPart, Unfit
+from repro_runner.logs.model import Input, LogPart, Unfit
 from repro_runner.logs.naming import is_mention, is_report, is_torchs, mentioning_record, read_break
 from repro_runner.logs.sieve import Sieve
 from repro_runner.logs.surroundings import Recent, Surroundings
@@ -58,7 +59,7 @@ class TextReader:
         self._version: str | None = None
         self._graphs: int | None = None
         self._found, self._mentions = Gathering(), Mentions()
-        self._summaries: list[LoggedBreak] = []
+        self._summaries: list[Site] = []
         self._formats = {GRAPH_BREAKS: 0, TRACEBACK: 0}
         self._seen: Recent[int, None] = Recent(_REPORTS_KEPT)
         """Reports in records: a log that quotes itself must not count them twice."""
@@ -127,7 +128,7 @@ class TextReader:
         else:
             self._more_errors += 1
 
-    def _report(self, one: LoggedBreak, match: Match) -> None:
+    def _report(self, one: Site, match: Match) -> None:
         self._formats[GRAPH_BREAKS] += 1
         if is_torchs(match.record):
             key = hash((match.record, one.where, one.gb_ids, one.gb_types))
@@ -137,7 +138,7 @@ class TextReader:
         self._mentions.tell(one)
         self._found.add(one)
 
-    def _raise(self, one: LoggedBreak) -> None:
+    def _raise(self, one: Site) -> None:
         """An exception; a chain of tracebacks prints the same one again when it was raised anew."""
         self._formats[TRACEBACK] += 1
         line, before = self._last_exception
@@ -147,7 +148,7 @@ class TextReader:
         self._mentions.tell(replace(one, compile_ids=()))
         self._found.add(one)
 
-    def _placed(self, one: LoggedBreak) -> LoggedBreak:
+    def _placed(self, one: Site) -> Site:
         """With what only later lines told of its place."""
         function, source = self._around.frame(one.file, one.line)
         return replace(one, function=one.function or function, source=one.source or source)

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from registry.advice import Answers
-from repro_runner.explain.render.view import ReportView, SiteView, view_report
-from repro_runner.explain.report import Frequency, Program, Report, Site
+from repro_runner.explain.render import words
+from repro_runner.explain.render.view import ReportView, view_categories, view_sites
 from repro_runner.logs.analysis import LogAnalysis, LogFile
 from repro_runner.logs.formats import BINARY
-from repro_runner.logs.model import LoggedBreak, Unfit
+from repro_runner.logs.model import Unfit
 from repro_runner.logs.text import NO_BREAKS
 from repro_runner.output.units import counted, size
 
-UNKNOWN = "unknown"
-_NOWHERE = "(the log does not say where)"
 _NAMES_SHOWN = 3
 _FILES_NOTED = 20
 
 
 def view_analysis(analysis: LogAnalysis, answers: Answers, *, folder: Path) -> ReportView:
     """What is shown; paths in `folder` are shown relative to it."""
-    report = Report(
-        environment={"torch": analysis.torch} if analysis.torch else {},
-        program=Program(name=name_files(analysis)),
-        sites=tuple(map(_site, analysis.breaks)),
-    )
-    view = view_report(report, answers, folder=folder)
-    shown = zip(view.sites, analysis.breaks, strict=True)
-    sites = {site.number: _as_logged(site, one) for site, one in shown}
-    categories = (
-        replace(category, sites=tuple(sites[site.number] for site in category.sites)) for category in view.categories
-    )
-    return replace(
-        view,
-        sites=tuple(sites.values()),
-        categories=tuple(categories),
+    sites = view_sites(analysis.breaks, answers, torch=analysis.torch, folder=folder)
+    return ReportView(
+        program=name_files(analysis),
+        environment=words.environment({"torch": analysis.torch}),
+        sites=sites,
+        categories=view_categories(sites, answers),
+        recompiles=(),
         totals=_totals(analysis),
         no_breaks="" if analysis.breaks else _no_breaks(analysis),
         ended="interrupted; this is what was read up to there" if analysis.interrupted else "",
@@ -61,49 +50,6 @@ def name_files(analysis: LogAnalysis) -> str:
 def _some(names: Sequence[str]) -> str:
     more = len(names) - _NAMES_SHOWN
     return ", ".join(names[:_NAMES_SHOWN]) + (f" and {counted(more, 'other file')}" if more > 0 else "")
-
-
-def _site(one: LoggedBreak) -> Site:
-    """For the faces; what a log can't tell is put right in _as_logged."""
-    return Site(
-        file=one.file,
-        line=one.line,
-        function=one.function,
-        source=one.source,
-        gb_ids=one.gb_ids or (UNKNOWN,),
-        gb_types=one.gb_types if one.gb_ids else one.gb_types[:1] or ("",),
-        kind=one.kind,
-        message=one.message,
-        context=one.context,
-        explanation=one.explanation if one.gb_ids else one.message,
-        hints=one.hints,
-        stack=(),
-        compiled=one.count,
-        frequency=Frequency(ran=None),
-    )
-
-
-def _as_logged(site: SiteView, one: LoggedBreak) -> SiteView:
-    return replace(
-        site,
-        where=site.where if one.file else _NOWHERE,
-        function=one.function or "a function that the log does not name",
-        excerpt=site.excerpt if one.source else (),
-        link=site.link if one.gb_ids else "",
-        happened=site.happened or "the log does not say what became of the graph",
-        counts=_counts(one),
-    )
-
-
-def _counts(one: LoggedBreak) -> str:
-    told = f"reported {one.count}×, first at {one.log}:{one.log_line}"
-    if one.ranks:
-        told += "; " + ", ".join(f"{count}× on rank {rank}" for rank, count in one.ranks.items())
-    if one.candidates:
-        told += f"; the words may also stand for {', '.join(one.candidates)}"
-    if not one.gb_ids:
-        told += "; the registry does not know it"
-    return told
 
 
 def _totals(analysis: LogAnalysis) -> str:

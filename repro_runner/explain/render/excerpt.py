@@ -10,7 +10,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro_runner.explain.report import Report, Site, located
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Site
+from repro_runner.output.places import located
 
 _BEFORE, _AFTER = 2, 1
 _LONGEST = 400

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from repro_runner.explain.allowed import Judgement
-from repro_runner.explain.report import Report, Site
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Site
 
 if TYPE_CHECKING:
     from repro_runner.assistant.suggestion import Suggestion

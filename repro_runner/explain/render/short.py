@@ -16,7 +16,7 @@ def short_text(report: Report) -> str:
         (
             " → ".join(site.gb_ids),
             site.kind,
-            words.where(site.file, site.line, folder),
+            words.where(site, folder),
             f"compiled {site.compiled}×, ran {words.ran(site)}×",
         )
         for site in report.sites

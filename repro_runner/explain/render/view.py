@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,11 +15,16 @@ from repro_runner.explain.render import words
 from repro_runner.explain.render.changes import Change, find_changes
 from repro_runner.explain.render.excerpt import ExcerptLine, Excerpts, bare_excerpt
 from repro_runner.explain.render.found import Found
-from repro_runner.explain.report import Recompile, Report
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Recompile, Site
+from repro_runner.output.places import shown_place
 from repro_runner.output.units import seconds
 
 if TYPE_CHECKING:
     from repro_runner.assistant.suggestion import Suggestion
+
+UNKNOWN = "unknown"
+"""In place of the id of a break that has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,14 +130,21 @@ def view_found(
 ) -> ReportView:
     """The same, with what else was asked for; without `excerpts`, only the line of the break is shown."""
     report, judgement = found.report, found.judgement
-    sites = tuple(_site_views(found, answers, folder=folder, excerpts=excerpts or {}))
+    sites = view_sites(
+        report.sites,
+        answers,
+        torch=report.environment.get("torch", ""),
+        folder=folder,
+        found=found,
+        excerpts=excerpts or {},
+    )
     at_sites = {one for site in report.sites for one in site.recompiles}
     notes = (words.hidden(report, fullgraph_off=fullgraph_off), *(judgement.notes if judgement else ()))
     return ReportView(
         program=" ".join((report.program.name, *report.program.arguments)).strip(),
-        environment=words.environment(report),
+        environment=words.environment(report.environment),
         sites=sites,
-        categories=tuple(_category_views(sites, answers)),
+        categories=view_categories(sites, answers),
         recompiles=tuple(_elsewhere((one for one in report.recompiles if one not in at_sites), folder)),
         totals=words.totals(report) + (f" · {len(judgement.new)} not allowed" if judgement else ""),
         no_breaks=words.no_breaks(report),
@@ -141,46 +153,59 @@ def view_found(
     )
 
 
-def _site_views(found: Found, answers: Answers, *, folder: Path, excerpts: Excerpts) -> Iterator[SiteView]:
-    torch = found.report.environment.get("torch", "")
-    told: dict[str, int] = {}
-    for number, site in enumerate(found.report.sites, 1):
+def view_sites(
+    sites: Iterable[Site],
+    answers: Answers,
+    *,
+    torch: str,
+    folder: Path,
+    found: Found | None = None,
+    excerpts: Excerpts | None = None,
+) -> tuple[SiteView, ...]:
+    """What there is to show of each site, with what the registry answers for that release of torch."""
+    views: list[SiteView] = []
+    shown_at: dict[str, int] = {}
+    for number, site in enumerate(sites, 1):
         known = [answers.answer(gb_id, torch=torch) for gb_id in site.gb_ids]
-        # The cause is what to mend; what it surfaced as only helps where nobody knows a way out of the cause.
-        helpful = next((one for one in known if one and one.fixes), known[0])
-        told_at = told.setdefault(helpful.gb_id, number) if helpful else number
-        yield SiteView(
-            number=number,
-            gb_id=site.gb_ids[0],
-            title=site.gb_types[0],
-            link=page_address(site.gb_ids[0]),
-            kind=site.kind,
-            where=words.where(site.file, site.line, folder),
-            function=site.function,
-            source=site.source.strip(),
-            excerpt=excerpts.get(site) or bare_excerpt(site),
-            new=found.is_new(site),
-            chain=words.chain(site),
-            surfaced=tuple(
-                Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
-                for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=True))[1:]
-            ),
-            happened=words.happened(site),
-            counts=words.counts(site),
-            compiled=site.compiled,
-            ran=words.ran(site),
-            lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
-            recompiles=words.recompiles(site.recompiles),
-            via=tuple(f"{words.where(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
-            explanation=site.explanation or (known[0].lead if known[0] else ""),
-            hints=telling_hints(site.hints or _whole_hints(known[0])),
-            told_at=0 if told_at == number else told_at,
-            fixes=tuple(_fixes(helpful)) if helpful else (),
-            isolated=tuple(_containments(helpful)) if helpful else (),
-            no_fix=helpful.no_fix if helpful else "",
-            stopped=_stopped(helpful),
-            suggestion=_suggestion(found.suggestion(site)),
+        cause = known[0] if known else None
+        # The cause is what to fix; what it surfaced as only helps where no way out of the cause is known.
+        helpful = next((one for one in known if one and one.fixes), cause)
+        first = shown_at.setdefault(helpful.gb_id, number) if helpful else number
+        views.append(
+            SiteView(
+                number=number,
+                gb_id=site.gb_id or UNKNOWN,
+                title=site.gb_type,
+                link=page_address(site.gb_id) if site.gb_id else "",
+                kind=site.kind,
+                where=words.where(site, folder),
+                function=site.function or words.NO_FUNCTION,
+                source=site.source.strip(),
+                excerpt=(excerpts or {}).get(site) or bare_excerpt(site),
+                new=found is not None and found.is_new(site),
+                chain=words.chain(site),
+                surfaced=tuple(
+                    Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
+                    for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=True))[1:]
+                ),
+                happened=words.happened(site),
+                counts=words.counts(site),
+                compiled=site.compiled,
+                ran=words.ran(site),
+                lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
+                recompiles=words.recompiles(site.recompiles),
+                via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
+                explanation=words.explanation(site) or (cause.lead if cause else ""),
+                hints=telling_hints(site.hints or _whole_hints(cause)),
+                told_at=0 if first == number else first,
+                fixes=tuple(_fixes(helpful)) if helpful else (),
+                isolated=tuple(_containments(helpful)) if helpful else (),
+                no_fix=helpful.no_fix if helpful else "",
+                stopped=_stopped(helpful),
+                suggestion=_suggestion(found.suggestion(site)) if found else None,
+            )
         )
+    return tuple(views)
 
 
 def _whole_hints(answer: Answer | None) -> tuple[str, ...]:
@@ -215,20 +240,22 @@ def _suggestion(suggestion: Suggestion | None) -> SuggestionView | None:
     )
 
 
-def _category_views(sites: Iterable[SiteView], answers: Answers) -> Iterator[CategoryView]:
-    sites = tuple(sites)
-    for category, gb_ids in answers.by_category(site.gb_id for site in sites).items():
-        yield CategoryView(
+def view_categories(sites: Sequence[SiteView], answers: Answers) -> tuple[CategoryView, ...]:
+    """The sites by category, the category with the most first."""
+    return tuple(
+        CategoryView(
             share=words.share(category, len(gb_ids), len(sites)),
             why=category.why if category != UNCATEGORISED else "",
             way_out=category.way_out if category != UNCATEGORISED else "",  # that one is for whoever keeps the registry
             sites=tuple(site for site in sites if site.gb_id in gb_ids),
         )
+        for category, gb_ids in answers.by_category(site.gb_id for site in sites).items()
+    )
 
 
 def _elsewhere(recompiles: Iterable[Recompile], folder: Path) -> Iterator[str]:
     found: Counter[tuple[str, str, str]] = Counter(
-        (one.function, words.where(one.file, one.line, folder), " ".join(one.guard.split())) for one in recompiles
+        (one.function, shown_place(one.file, one.line, folder), " ".join(one.guard.split())) for one in recompiles
     )
     for (function, where, guard), times in found.items():
         yield f"{function} ({where}) recompiled {times}×: {guard or 'torch names no guard'}"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro_runner.explain.report import Program, Recompile, Report, Site, in_package, located
+from repro_runner.explain.report import Program, Report
+from repro_runner.explain.site import Recompile, Site
+from repro_runner.output.places import shown_place
 from repro_runner.output.units import counted, seconds
 
 if TYPE_CHECKING:
@@ -19,24 +21,19 @@ _HAPPENED = {
     "frame skipped": "the whole function is given up: Python runs it, and Dynamo tries again in what it calls",
     "fatal": "compiling stops here with an error",
 }
+NO_KIND = "the log does not say what became of the graph"
+NO_PLACE = "(the log does not say where)"
+NO_FUNCTION = "a function that the log does not name"
 
 
-def place(file: str, folder: Path) -> str:
-    """Relative to the folder where the file is below it, and to where packages are installed."""
-    path = located(file, folder)
-    if inside := in_package(path):
-        return f"…/{inside}"
-    return path.relative_to(folder).as_posix() if file and path.is_relative_to(folder) else file or "(no file)"
-
-
-def where(file: str, line: int, folder: Path) -> str:
-    """`model.py:12`."""
-    return f"{place(file, folder)}:{line}"
+def where(site: Site, folder: Path) -> str:
+    """`model.py:12`; of a log that does not say where, that."""
+    return shown_place(site.file, site.line, folder) if site.file or not site.log else NO_PLACE
 
 
 def happened(site: Site) -> str:
     """What became of the graph, and what is on both sides of the break."""
-    words = _HAPPENED.get(site.kind, site.kind)
+    words = _HAPPENED.get(site.kind, site.kind) or NO_KIND
     sides = [
         f"{counted(ops, 'op')} {side}"
         for ops, side in ((site.ops_before, "before"), (site.ops_after, "after"))
@@ -54,7 +51,9 @@ def chain(site: Site) -> str:
 
 
 def counts(site: Site) -> str:
-    """How often it was compiled and ran, and what that cost."""
+    """How often it was compiled and ran, and what that cost; of a log, how often it is reported."""
+    if site.log:
+        return _reported(site)
     of = site.frequency
     words = f"compiled {site.compiled}×, " + (f"ran {of.ran}×" if of.ran is not None else "ran: not counted")
     if of.ran is None and of.why_unknown:
@@ -62,6 +61,20 @@ def counts(site: Site) -> str:
     if site.lost_seconds > 0:
         words += f"; {seconds(site.lost_seconds)} of compilation lost"
     return words
+
+
+def _reported(site: Site) -> str:
+    words = f"reported {site.compiled}×, first at {site.log}:{site.log_line}"
+    if site.ranks:
+        words += "; " + ", ".join(f"{count}× on rank {rank}" for rank, count in site.ranks.items())
+    if site.candidates:
+        words += f"; the words may also stand for {', '.join(site.candidates)}"
+    return words if site.gb_ids else f"{words}; the registry does not know it"
+
+
+def explanation(site: Site) -> str:
+    """Why it broke, as torch puts it; of a break that has no id, all that torch says."""
+    return site.explanation if site.gb_ids else site.message
 
 
 def ran(site: Site) -> str:
@@ -91,9 +104,8 @@ def totals(report: Report) -> str:
     )
 
 
-def environment(report: Report) -> str:
+def environment(known: Mapping[str, str]) -> str:
     """`torch 2.13.0, Python 3.11, cpu`."""
-    known = report.environment
     named = (("torch ", "torch"), ("Python ", "python"), ("", "device"))
     return ", ".join(f"{word}{known[key]}" for word, key in named if known.get(key))
 

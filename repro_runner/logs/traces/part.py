@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from registry.matching import Match
+from repro_runner.explain.site import Site
 from repro_runner.logs.gathering import Gathering
-from repro_runner.logs.model import Input, LoggedBreak, LogPart
+from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.traces.document import process_document
 from repro_runner.logs.traces.model import Compilation, ProcessTrace, TraceBreak
 from repro_runner.logs.traces.reading import TraceReader
@@ -48,20 +49,20 @@ class PartReader:
         )
 
 
-def gather_sites(processes: Iterable[ProcessTrace], log: str) -> tuple[LoggedBreak, ...]:
+def gather_sites(processes: Iterable[ProcessTrace], log: str) -> tuple[Site, ...]:
     """One break per place and cause, however many compilations of however many processes it broke."""
     return Gathering(
         _as_logged(process, compilation, found, log) for process in processes for compilation, found in process.breaks()
     ).breaks
 
 
-def _as_logged(process: ProcessTrace, compilation: Compilation, found: TraceBreak, log: str) -> LoggedBreak:
+def _as_logged(process: ProcessTrace, compilation: Compilation, found: TraceBreak, log: str) -> Site:
     chain = [match for match in found.match.chain if match.gb_ids]
     cause = found.match.chain[0]
     frame = found.stack[-1] if found.stack else None
     file, line = found.place
     types = {match.gb_ids[0]: match.message.gb_type for match in chain}
-    return LoggedBreak(
+    return Site(
         gb_ids=found.gb_ids,
         gb_types=tuple(types.values()) or (cause.message.gb_type,),
         how=cause.how,

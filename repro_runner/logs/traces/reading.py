@@ -10,12 +10,11 @@ from typing import Any
 
 from registry.matching import Match, Matcher
 from registry.messages import unlabelled
-from repro_runner.capture.breaks import UserFrame
+from repro_runner.capture.breaks import UserFrame, plain_name
 from repro_runner.logs.traces.breaks import BreakReader, read_stack
 from repro_runner.logs.traces.model import Compilation, ProcessTrace, TraceBreak
 from repro_runner.logs.traces.records import HEADER, Damage, RecordReader, TraceRecord
 
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+$")
 _NEVER_SUPPRESSED = re.compile(r"^(?:torch\._dynamo\.exc\.)?UncapturedHigherOrderOpError:")
 """A break within torch.cond and its like ends the program whatever `suppress_errors` says."""
 _MOST_STRINGS = 1_000_000
@@ -188,8 +187,7 @@ class _Process:
 
 def _from_compiled(stack: tuple[UserFrame, ...], compilation: Compilation) -> tuple[UserFrame, ...]:
     """The stack from the frame that was being compiled on: torch writes all of the program's."""
-    resumed = _RESUMED.match(compilation.function)
-    names = {compilation.function, resumed[1] if resumed else ""}
+    names = {compilation.function, plain_name(compilation.function)}
     for depth in range(len(stack) - 1, -1, -1):
         if stack[depth].file == compilation.file and stack[depth].function in names:
             return stack[depth:]

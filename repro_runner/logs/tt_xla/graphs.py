@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
+from repro_runner.capture.breaks import RESUME_PREFIX
 from repro_runner.logs.tt_xla.lines import LOCATION
 from repro_runner.logs.tt_xla.splitting import Since
 
 FIRST = "vhlo"
-RESUMED = b"torch_dynamo_resume_in_"
+_RESUMED = RESUME_PREFIX.encode()
 MARKERS_READ = 5_000
 """Of a graph; they are enough to know where it comes from."""
 _PIECE = 256 * 1024
@@ -100,7 +101,7 @@ class Graphs:
         if graph.places and len(graph.stages) > graph.placed_by:
             return
         graph.placed_by = len(graph.stages)
-        graph.resumed = graph.resumed or RESUMED in text
+        graph.resumed = graph.resumed or _RESUMED in text
         start = text.find(b'loc("')  # they stand together, before or after the operations
         while 0 <= start < len(text) and sum(graph.places.values()) < MARKERS_READ:
             end = text.find(b"\n", start + _PIECE) + 1 or len(text)

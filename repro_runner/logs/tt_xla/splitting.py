@@ -6,12 +6,14 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from repro_runner.capture.breaks import RESUME_PREFIX
+
 OWN = "own"
 """Nobody split it off: Dynamo began a frame of its own for it."""
 NOT_TOLD = "not told"
 
 _FRAME = b"torchdynamo start tracing"
-_RESUMED_FRAME = b"torchdynamo start tracing torch_dynamo_resume_in_"
+_RESUMED_FRAME = _FRAME + b" " + RESUME_PREFIX.encode()
 _HANDED = b"Step 2: calling compiler function"
 _LEFT_TO_PYTHON = (b"falling back to eager", b"WON'T CONVERT")
 _XLA_CAUSE = re.compile(rb"Compilation Analysis: Compilation Cause[^\n]*\n[^\n]*Compilation Analysis: +([^\n]*)")

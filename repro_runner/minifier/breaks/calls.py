@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections import ChainMap
 from collections.abc import Iterable, Mapping
@@ -15,13 +14,11 @@ import torch
 from torch.utils._pytree import tree_map
 
 from repro_runner.capture import CapturedBreak
-from repro_runner.capture.breaks import UserFrame
+from repro_runner.capture.breaks import UserFrame, plain_name
 from repro_runner.minifier.recipes import copy_of
 from repro_runner.model_under_test import Subject
 
 _TORCH = str(Path(torch.__file__).parent)
-_RESUMED = re.compile(r"torch_dynamo_resume_in_(.+)_at_\d+")
-"""What Dynamo calls the rest of a function after a break."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +53,7 @@ def functions_on(stack: Iterable[UserFrame]) -> list[FunctionSite]:
     return [
         FunctionSite(file=frame.file, function=name, line=frame.line)
         for frame in reversed(tuple(stack))
-        if not (name := _RESUMED.sub(r"\1", frame.function)).startswith("<") and not frame.file.startswith(_TORCH)
+        if not (name := plain_name(frame.function)).startswith("<") and not frame.file.startswith(_TORCH)
     ]
 
 

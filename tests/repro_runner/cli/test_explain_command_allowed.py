@@ -9,7 +9,8 @@ import pytest
 
 from registry.errors import InvalidInput, WriteFailed
 from repro_runner.explain.allowed import Judgement, allow_list, judge_sites, read_allowed, write_allowed
-from repro_runner.explain.report import Report, Site
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Site
 from tests.repro_runner.fixtures.written_report import FOLDER, sample_report
 
 SITE = sample_report().sites[1]  # GB0124
