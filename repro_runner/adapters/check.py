@@ -24,7 +24,7 @@ from repro_runner.capture.document import breaks_document
 from repro_runner.constraints import Constraint, Violation, find_violations, violation_record
 from repro_runner.graphs import Trace, TracedGraph, trace_model
 from repro_runner.graphs.traced import Decompositions
-from repro_runner.model_under_test import ModelFailed, Subject
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 from repro_runner.model_under_test.model import describe_error, where
 from repro_runner.runs import RunFolder
 
@@ -105,7 +105,7 @@ class CheckResult:
 
 
 def check_model(
-    subject: Subject,
+    subject: ModelUnderTest,
     device: Device | None = None,
     *,
     decompositions: str | Decompositions | None = None,
@@ -165,7 +165,7 @@ def _constraints(adapter: AcceleratorAdapter) -> tuple[Constraint, ...]:
         raise InvalidInput([Problem("environment", line) for line in str(error).splitlines()]) from error
 
 
-def _traced(subject: Subject, table: Decompositions, dynamic: bool | None) -> Trace:
+def _traced(subject: ModelUnderTest, table: Decompositions, dynamic: bool | None) -> Trace:
     try:
         with capture_breaks() as breaks:
             return trace_model(subject, decompositions=table, dynamic=dynamic)

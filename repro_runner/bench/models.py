@@ -11,17 +11,17 @@ from torch import nn
 
 from repro_runner.bench.catalogue import MODELS, Shape
 from repro_runner.bench.ssm import StateSpaceModel
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 
-def make_subject(name: str, size: str, device: str, *, seed: int = 0) -> Subject:
+def make_subject(name: str, size: str, device: str, *, seed: int = 0) -> ModelUnderTest:
     """A model of the catalogue in evaluation mode, and a batch for it."""
     shape = MODELS[name].sizes[size]
     torch.manual_seed(seed)
     with torch.device(device):
         model = make_model(name, size)
         inputs = _inputs(name, shape, shape.batch[device])
-    return Subject(name=name, model=model, args=inputs, seed=seed)
+    return ModelUnderTest(name=name, model=model, args=inputs, seed=seed)
 
 
 def make_model(name: str, size: str) -> nn.Module:

@@ -18,7 +18,7 @@ from repro_runner.bench.peak_memory import PeakMemory
 from repro_runner.bench.spread import rounded
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
-from repro_runner.model_under_test import Subject, load_subject, tensors_in
+from repro_runner.model_under_test import ModelUnderTest, load_model, tensors_in
 
 
 def measure_row(job: Job) -> dict[str, Any]:
@@ -26,18 +26,18 @@ def measure_row(job: Job) -> dict[str, Any]:
     subject = (
         make_subject(job.model, job.size, job.device)
         if job.model in MODELS
-        else load_subject(job.model, device=job.device)
+        else load_model(job.model, device=job.device)
     )
     with torch.no_grad():
         return _time_first_call(subject, job) if job.only_compile else _measure(subject, job)
 
 
-def _time_first_call(subject: Subject, job: Job) -> dict[str, Any]:
+def _time_first_call(subject: ModelUnderTest, job: Job) -> dict[str, Any]:
     call = _call(subject, compiled(subject.model, job.backend))
     return {"first_call": first_call(call, job.device)}
 
 
-def _measure(subject: Subject, job: Job) -> dict[str, Any]:
+def _measure(subject: ModelUnderTest, job: Job) -> dict[str, Any]:
     memory = PeakMemory(job.device)
     call = _call(subject, compiled(subject.model, job.backend))
     with watched() as compilation:
@@ -62,12 +62,12 @@ def _measure(subject: Subject, job: Job) -> dict[str, Any]:
     }
 
 
-def _call(subject: Subject, model: Callable[..., Any]) -> Callable[[], Any]:
+def _call(subject: ModelUnderTest, model: Callable[..., Any]) -> Callable[[], Any]:
     args, kwargs = subject.fresh_inputs()
     return lambda: model(*args, **kwargs)
 
 
-def _numerics(subject: Subject, job: Job) -> dict[str, Any] | None:
+def _numerics(subject: ModelUnderTest, job: Job) -> dict[str, Any] | None:
     """What KernelDiff says of this backend against eager; None if there is nothing to compare."""
     # The catalogue's models draw no random numbers, and another setting would mean another compilation.
     config = ComparisonConfig(repeats=1, fallback_random=job.model not in MODELS)
@@ -83,7 +83,7 @@ def _numerics(subject: Subject, job: Job) -> dict[str, Any] | None:
     }
 
 
-def _samples(subject: Subject) -> int | None:
+def _samples(subject: ModelUnderTest) -> int | None:
     """The first dimension of the first input: what is called a batch."""
     first = next((each for each in tensors_in((subject.args, dict(subject.kwargs))) if each.dim()), None)
     return None if first is None else first.shape[0]

@@ -16,7 +16,7 @@ from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.guards import Call, GuardReport
-    from repro_runner.model_under_test import Subject
+    from repro_runner.model_under_test import ModelUnderTest
 
 CALLS = """\
 which calls are made:
@@ -109,7 +109,7 @@ def _read_dimensions(texts: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _calls(subject: Subject, arguments: argparse.Namespace, dimensions: dict[str, int]) -> tuple[Call, ...]:
+def _calls(subject: ModelUnderTest, arguments: argparse.Namespace, dimensions: dict[str, int]) -> tuple[Call, ...]:
     from repro_runner.guards import default_calls, find_calls, varied_calls
 
     if arguments.vary:

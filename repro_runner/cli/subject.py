@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from repro_runner.model_under_test import Subject
+    from repro_runner.model_under_test import ModelUnderTest
 
 
 def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,8 +20,8 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
 
 
-def read_subject(arguments: argparse.Namespace) -> Subject:
+def read_subject(arguments: argparse.Namespace) -> ModelUnderTest:
     """Import torch, then the user's file; InvalidInput if there is no model in it."""
-    from repro_runner.model_under_test import load_subject
+    from repro_runner.model_under_test import load_model
 
-    return load_subject(arguments.model, device=arguments.device, seed=arguments.seed)
+    return load_model(arguments.model, device=arguments.device, seed=arguments.seed)

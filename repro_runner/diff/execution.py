@@ -11,7 +11,7 @@ from torch import Tensor
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.diff.flatten import Flat, flatten
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +25,7 @@ class Execution:
 
 
 def execute(
-    subject: Subject, compiled: Callable[[Callable[..., Any]], Callable[..., Any]], *, gradients: bool
+    subject: ModelUnderTest, compiled: Callable[[Callable[..., Any]], Callable[..., Any]], *, gradients: bool
 ) -> Execution:
     """Call what `compiled` makes of a fresh copy of the model, on fresh inputs, from the subject's seed."""
     model = subject.fresh_model()
@@ -62,7 +62,7 @@ def _leaves_that_require_grad(model: Callable[..., Any], args: Any, kwargs: Any)
     return found
 
 
-def _run_backward(subject: Subject, returned: Flat) -> None:
+def _run_backward(subject: ModelUnderTest, returned: Flat) -> None:
     """Each output weighted with random numbers, the same on both sides: a sum would hide errors that cancel out."""
     tensors = [leaf for leaf in returned.values() if isinstance(leaf, Tensor) and leaf.requires_grad]
     if not tensors:

@@ -27,7 +27,7 @@ from repro_runner.diff.first_op import FirstDifference
 from repro_runner.diff.report import DiffReport
 from repro_runner.diff.sides import EAGER, Side, find_side
 from repro_runner.diff.watched_graphs import WatchedGraphs
-from repro_runner.model_under_test import ModelFailed, Subject, arguments_of
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
 
 
@@ -50,7 +50,7 @@ class KernelDiffHarness:
         seed: int = 0,
     ) -> None:
         args, kwargs = arguments_of(inputs, model_name)
-        self.subject = Subject(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
+        self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
         self._backends = (reference_backend, test_backend)
         self._config = config
 
@@ -67,7 +67,7 @@ class KernelDiffHarness:
 
 
 def diff_model(
-    subject: Subject,
+    subject: ModelUnderTest,
     config: ComparisonConfig | None = None,
     *,
     reference_backend: str | Backend = EAGER,
@@ -126,12 +126,14 @@ def _same_conditions(config: ComparisonConfig) -> Iterator[None]:
         torch._dynamo.reset()
 
 
-def _run_side(subject: Subject, side: Side, config: ComparisonConfig, graphs: list[GraphModule]) -> list[Execution]:
+def _run_side(
+    subject: ModelUnderTest, side: Side, config: ComparisonConfig, graphs: list[GraphModule]
+) -> list[Execution]:
     compiler = side.compiler(graphs)
     return [execute(subject, compiler, gradients=config.gradients) for _ in range(config.repeats)]
 
 
-def _run_reference(subject: Subject, side: Side, config: ComparisonConfig) -> list[Execution]:
+def _run_reference(subject: ModelUnderTest, side: Side, config: ComparisonConfig) -> list[Execution]:
     try:
         return _run_side(subject, side, config, [])
     except InvalidInput:
@@ -144,7 +146,7 @@ def _run_reference(subject: Subject, side: Side, config: ComparisonConfig) -> li
         raise InvalidInput([Problem(subject.name, failure)]) from error
 
 
-def _refuse_if_nothing_to_compare(subject: Subject, before: Execution, expected: Execution) -> None:
+def _refuse_if_nothing_to_compare(subject: ModelUnderTest, before: Execution, expected: Execution) -> None:
     writes = written(before.inputs, expected.inputs) or written(before.state, expected.state)
     if not has_tensors(expected.output) and not writes:
         raise InvalidInput([Problem(subject.name, "returns no tensor: nothing to compare")])
@@ -171,7 +173,7 @@ def _variations(executions: Sequence[Execution]) -> dict[str, float]:
     return found
 
 
-def _find_first_difference(subject: Subject, backend: Backend, config: ComparisonConfig) -> FirstDifference:
+def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: ComparisonConfig) -> FirstDifference:
     torch._dynamo.reset()
     watched = WatchedGraphs(backend, config)
     execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)

@@ -14,7 +14,7 @@ from torch.fx import GraphModule
 
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.constraints.liveness import note_held_inputs
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 Backend = Callable[..., Callable[..., Any]]
 Decompositions = Mapping[torch._ops.OperatorBase, Callable[..., Any]]
@@ -41,7 +41,7 @@ class Trace:
 
 
 def trace_model(
-    subject: Subject, *, decompositions: Decompositions | None = None, dynamic: bool | None = None
+    subject: ModelUnderTest, *, decompositions: Decompositions | None = None, dynamic: bool | None = None
 ) -> Trace:
     """Compile a copy of the model and run it once, op by op. What Dynamo keeps of earlier compilations is dropped."""
     graphs: list[TracedGraph] = []

@@ -14,7 +14,7 @@ import torch
 from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.model_under_test import ModelFailed, Subject, arguments_of
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
 
 Model = Callable[..., Any]
@@ -92,7 +92,7 @@ def copied(calls: Sequence[Call]) -> tuple[Call, ...]:
     )
 
 
-def run_eagerly(subject: Subject, calls: Sequence[Call]) -> None:
+def run_eagerly(subject: ModelUnderTest, calls: Sequence[Call]) -> None:
     """Make the calls without any compiler; ModelFailed names the user's line and the call."""
     model = fresh_model(subject)
     for number, call in enumerate(copied(calls), 1):
@@ -104,7 +104,7 @@ def run_eagerly(subject: Subject, calls: Sequence[Call]) -> None:
             raise ModelFailed([Problem(where(error, subject.name), words)]) from error
 
 
-def fresh_model(subject: Subject) -> Model:
+def fresh_model(subject: ModelUnderTest) -> Model:
     try:
         return subject.fresh_model()
     except Exception as error:

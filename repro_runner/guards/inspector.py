@@ -26,7 +26,7 @@ from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
 from repro_runner.guards.varying import default_calls
 from repro_runner.guards.watching import Compilation, try_advice, watch_calls
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 
 class GuardInspector:
@@ -71,7 +71,7 @@ class GuardInspector:
         if calls is None:
             given = (args, kwargs) if args or kwargs or self._inputs is None else self._inputs
             calls = [given, given]
-        subject = Subject(name=name, model=self._model)
+        subject = ModelUnderTest(name=name, model=self._model)
         self._report = _inspect(subject, read_calls(calls, name), self._compilation, trials=self._try_advice)
         return self._report
 
@@ -92,7 +92,7 @@ class GuardInspector:
 
 
 def inspect_model(
-    subject: Subject,
+    subject: ModelUnderTest,
     calls: Sequence[Call] | None = None,
     *,
     backend: Any = "eager",
@@ -107,7 +107,7 @@ def inspect_model(
     return _inspect(subject, calls or default_calls(subject), compilation, trials=try_advice)
 
 
-def _inspect(subject: Subject, calls: Sequence[Call], how: Compilation, *, trials: bool) -> GuardReport:
+def _inspect(subject: ModelUnderTest, calls: Sequence[Call], how: Compilation, *, trials: bool) -> GuardReport:
     words = [call.words for call in calls]
     devices = [torch.cuda.current_device()] if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
     with torch.random.fork_rng(devices=devices):

@@ -10,7 +10,7 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.guards.calls import Call, parameters_of, run_eagerly
-from repro_runner.model_under_test import ModelFailed, Subject
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 
 _STEPS = (1, 2)
 """By how much a size grows: the first makes torch compile again, the second shows whether it has to once more."""
@@ -18,7 +18,7 @@ Dimensions = Mapping[str, int]
 """{argument: dimension}, all of which grow together."""
 
 
-def default_calls(subject: Subject) -> tuple[Call, ...]:
+def default_calls(subject: ModelUnderTest) -> tuple[Call, ...]:
     """The inputs twice, then with a greater dimension 0 of whatever has the size of the first tensor's, if the model
     takes that; the words of each call say what it was made with."""
     twice = _twice(subject)
@@ -37,7 +37,7 @@ def default_calls(subject: Subject) -> tuple[Call, ...]:
     return (*twice, *varied)
 
 
-def varied_calls(subject: Subject, dimensions: Dimensions) -> tuple[Call, ...]:
+def varied_calls(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call, ...]:
     """The inputs twice, then with these dimensions greater; InvalidInput for one that is not there."""
     tensors = _tensors(subject)
     problems = []
@@ -53,12 +53,12 @@ def varied_calls(subject: Subject, dimensions: Dimensions) -> tuple[Call, ...]:
     return (*_twice(subject), *(_varied(subject, dimensions) if dimensions else ()))
 
 
-def _twice(subject: Subject) -> tuple[Call, ...]:
+def _twice(subject: ModelUnderTest) -> tuple[Call, ...]:
     given = Call(args=subject.args, kwargs=subject.kwargs)
     return given, replace(given, words="as given, once more")
 
 
-def _tensors(subject: Subject) -> dict[str, torch.Tensor]:
+def _tensors(subject: ModelUnderTest) -> dict[str, torch.Tensor]:
     """The tensors handed over as arguments, by parameter; those inside of lists and dicts are left as they are."""
     try:
         bound = parameters_of(subject.model).bind(*subject.args, **subject.kwargs).arguments
@@ -67,7 +67,7 @@ def _tensors(subject: Subject) -> dict[str, torch.Tensor]:
     return {name: value for name, value in bound.items() if isinstance(value, torch.Tensor)}
 
 
-def _varied(subject: Subject, dimensions: Dimensions) -> tuple[Call, ...]:
+def _varied(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call, ...]:
     tensors = _tensors(subject)
     calls = []
     for step in _STEPS:

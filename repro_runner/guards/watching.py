@@ -29,7 +29,7 @@ from repro_runner.guards.change import Change
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.rendering import counted
 from repro_runner.guards.report import GuardReport
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 Prepare = Callable[[Any, Model], Model]
 """From the compiled model and the one that it is of, to what is called in its place."""
@@ -53,7 +53,9 @@ class Compilation:
     """Keywords of torch.compile."""
 
 
-def watch_calls(subject: Subject, calls: Sequence[Call], how: Compilation, prepare: Prepare | None = None) -> Watched:
+def watch_calls(
+    subject: ModelUnderTest, calls: Sequence[Call], how: Compilation, prepare: Prepare | None = None
+) -> Watched:
     """Make the calls on a compiled copy of the model. What Dynamo has compiled before and here is dropped."""
     model = fresh_model(subject)
     torch._dynamo.reset()
@@ -106,7 +108,7 @@ class _Prepared:
         setattr(self._compiled, name, value)
 
 
-def try_advice(report: GuardReport, subject: Subject, calls: Sequence[Call], how: Compilation) -> GuardReport:
+def try_advice(report: GuardReport, subject: ModelUnderTest, calls: Sequence[Call], how: Compilation) -> GuardReport:
     """The report with what came of each piece of advice that can be followed from outside of the model's code."""
     results: dict[Advice, Watched] = {}
 
@@ -130,7 +132,7 @@ def try_advice(report: GuardReport, subject: Subject, calls: Sequence[Call], how
     return replace(report, recompiles=tuple(recompiles))
 
 
-def _is_reachable(advice: Advice, subject: Subject) -> bool:
+def _is_reachable(advice: Advice, subject: ModelUnderTest) -> bool:
     """Whether the caller has what is to be changed before a call: not so the arguments of a function inside."""
     if advice.how not in (BEFORE_CALL, BEFORE_FIRST_CALL):
         return True
@@ -141,7 +143,7 @@ def _is_reachable(advice: Advice, subject: Subject) -> bool:
     return all(re.split(r"\W", name)[0] in there for about in advice.about for name in about.split(" and "))
 
 
-def _followed(advice: Advice, subject: Subject, calls: Sequence[Call], how: Compilation) -> Watched:
+def _followed(advice: Advice, subject: ModelUnderTest, calls: Sequence[Call], how: Compilation) -> Watched:
     def prepare(compiled: Any, model: Model) -> Model:
         return _Prepared(compiled, model, advice.code, once=advice.how == BEFORE_FIRST_CALL)
 

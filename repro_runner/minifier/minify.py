@@ -25,7 +25,7 @@ from repro_runner.minifier.recording import RecordedGraph, Recording, record_gra
 from repro_runner.minifier.script import Check
 from repro_runner.minifier.trials import STILL_FAILS, InChild, InProcess, Trials
 from repro_runner.minifier.violations import find_violation, violation_checks
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
 
 _STANDS_FOR = {"mock": "aot_eager", "aot_mock": "inductor"}
@@ -34,7 +34,7 @@ _TO_START = 120.0
 """Seconds that a fresh process may need to import torch on a busy machine."""
 
 
-def minify_model(subject: Subject, failure: str = "auto", **keywords: Any) -> MinifiedProgram | None:
+def minify_model(subject: ModelUnderTest, failure: str = "auto", **keywords: Any) -> MinifiedProgram | None:
     """The smallest program that fails as the model does, or None if it does not fail.
 
     Keywords are those of `search_failure`. NotMinified if something fails, and no program could be made of it.
@@ -46,7 +46,7 @@ def minify_model(subject: Subject, failure: str = "auto", **keywords: Any) -> Mi
 
 
 def search_failure(
-    subject: Subject,
+    subject: ModelUnderTest,
     failure: str = "auto",
     *,
     backend: str | Callable[..., Any] = "inductor",
@@ -82,7 +82,7 @@ def search_failure(
 
 @dataclass(slots=True)
 class _Minification:
-    subject: Subject
+    subject: ModelUnderTest
     recording: Recording
     folder: Path
     held: ExitStack

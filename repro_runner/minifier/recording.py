@@ -13,7 +13,7 @@ from torch.fx import GraphModule
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.graphs import TracedGraph, tracing_backend
 from repro_runner.minifier.recipes import copy_of
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +35,7 @@ class Recording:
     """What torch.compile raised although eager does not: no backend is to blame."""
 
 
-def breaks_of_fullgraph(subject: Subject) -> tuple[CapturedBreak, ...]:
+def breaks_of_fullgraph(subject: ModelUnderTest) -> tuple[CapturedBreak, ...]:
     """What breaks where breaks are not allowed: a few do so only then."""
     torch._dynamo.reset()
     # The first break raises.
@@ -44,7 +44,7 @@ def breaks_of_fullgraph(subject: Subject) -> tuple[CapturedBreak, ...]:
     return tuple(breaks)
 
 
-def record_graphs(subject: Subject) -> Recording:
+def record_graphs(subject: ModelUnderTest) -> Recording:
     """Compile a copy of the model with static shapes and run it once, op by op."""
     traced: list[TracedGraph] = []
     recorded: list[RecordedGraph] = []

@@ -23,13 +23,13 @@ import torch
 from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.model_under_test.model import ModelFailed, Subject, describe_error, where
+from repro_runner.model_under_test.model import ModelFailed, ModelUnderTest, describe_error, where
 
 _INPUTS = ("make_inputs", "inputs")
 _HOW = "`(model, inputs)`, or a model beside a function `make_inputs()` in the same file"
 
 
-def load_subject(spec: str, *, device: str = "cpu", seed: int = 0) -> Subject:
+def load_model(spec: str, *, device: str = "cpu", seed: int = 0) -> ModelUnderTest:
     """Import the file, make the model and its inputs on `device`; InvalidInput says what is missing."""
     source, _, name = spec.rpartition(":")
     if not source or not name:
@@ -49,7 +49,7 @@ def load_subject(spec: str, *, device: str = "cpu", seed: int = 0) -> Subject:
     args, kwargs = tree_map(
         lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, (args, kwargs)
     )
-    return Subject(name=spec, model=model, args=args, kwargs=kwargs, seed=seed)
+    return ModelUnderTest(name=spec, model=model, args=args, kwargs=kwargs, seed=seed)
 
 
 def import_source(source: str) -> ModuleType:

@@ -24,7 +24,7 @@ class ModelFailed(InvalidInput):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ModelUnderTest:
     """What is examined. `model` is called as `model(*args, **kwargs)`; neither it nor the inputs are ever changed:
     `fresh_model` and `fresh_inputs` are copies, since a model may write into both."""
 

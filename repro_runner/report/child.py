@@ -20,7 +20,7 @@ from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.adapters import AcceleratorCapabilities
-    from repro_runner.model_under_test import Subject
+    from repro_runner.model_under_test import ModelUnderTest
 
 Tell = Callable[[dict[str, Any]], None]
 
@@ -29,7 +29,7 @@ Tell = Callable[[dict[str, Any]], None]
 class Examination:
     """A model that runs, the device that it is meant for, and where to write what is found."""
 
-    subject: Subject
+    subject: ModelUnderTest
     capabilities: AcceleratorCapabilities | None
     device: str
     run: RunFolder
@@ -66,10 +66,10 @@ def _own_standard_output() -> Tell:
 def _begin(job: Job) -> Examination:
     """InvalidInput if the capability file or the model is not valid; then no run is made."""
     from repro_runner.adapters.capability_file import read_capabilities
-    from repro_runner.model_under_test import load_subject
+    from repro_runner.model_under_test import load_model
 
     capabilities = None if job.device_file is None else read_capabilities(Path(job.device_file))
-    subject = load_subject(job.model, device=job.device, seed=job.seed)
+    subject = load_model(job.model, device=job.device, seed=job.seed)
     subject.run_eagerly()
     run = RunFolder(Path(job.run)) if job.run else _new_run(job)
     return Examination(subject=subject, capabilities=capabilities, device=job.device, run=run)

@@ -16,7 +16,7 @@ from torch.utils._pytree import tree_map
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.breaks import UserFrame, plain_name
 from repro_runner.minifier.recipes import copy_of
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 _TORCH = str(Path(torch.__file__).parent)
 
@@ -81,7 +81,7 @@ class CallRecorder:
             del self._missing[name]
 
 
-def record_calls(subject: Subject, found: CapturedBreak) -> list[FunctionCall]:
+def record_calls(subject: ModelUnderTest, found: CapturedBreak) -> list[FunctionCall]:
     """The first call of each function on the break's stack, innermost first, from a run without any compiler."""
     wanted = functions_on(found.stack)
     recorder = CallRecorder(wanted)

@@ -20,13 +20,13 @@ from repro_runner.minifier.program import MinifiedProgram
 from repro_runner.minifier.recording import Recording, breaks_of_fullgraph
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.trials import Outcome, Trials
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
 
 _MOST_TRIALS = 400
 
 
-def find_break(subject: Subject, recording: Recording, gb_id: str | None) -> CapturedBreak | None:
+def find_break(subject: ModelUnderTest, recording: Recording, gb_id: str | None) -> CapturedBreak | None:
     """The first break that happened, or the first of this id; InvalidInput if the model breaks, but not so."""
     happened = [each for each in recording.breaks if each.happened]
     if not any(gb_id in (None, each.gb_id) for each in happened):
@@ -39,7 +39,7 @@ def find_break(subject: Subject, recording: Recording, gb_id: str | None) -> Cap
 
 
 def minify_break(
-    subject: Subject, found: CapturedBreak, trials: Callable[[], Trials], *, device: str, seconds: float
+    subject: ModelUnderTest, found: CapturedBreak, trials: Callable[[], Trials], *, device: str, seconds: float
 ) -> MinifiedProgram:
     """Take the innermost function that breaks so by itself, cut it down, and have the runner prove it.
 

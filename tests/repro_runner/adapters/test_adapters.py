@@ -16,7 +16,7 @@ from repro_runner.adapters import OpRule
 from repro_runner.backends import ConstraintViolations, MalformedSettings, collect_violations
 from repro_runner.constraints import Constraint, Violation, op_name
 from repro_runner.graphs import trace_model
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 pytestmark = pytest.mark.torch
 
@@ -139,7 +139,7 @@ def test_ones_own_device_compiles_the_parts_that_it_takes_and_they_run() -> None
 
 def test_ones_own_rule_holds_in_the_list_of_ops_and_in_the_parts() -> None:
     device = MyDevice()
-    graphs = trace_model(Subject(name="x", model=lambda x: x.sin().cos().exp(), args=(torch.ones(3),))).graphs
+    graphs = trace_model(ModelUnderTest(name="x", model=lambda x: x.sin().cos().exp(), args=(torch.ones(3),))).graphs
     ops = {op.op: [reason.rule for reason, _ in op.reasons] for op in device.op_support(graphs)}
     assert ops == {
         "aten.cos.default": ["no-cosine"],

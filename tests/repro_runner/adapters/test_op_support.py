@@ -20,7 +20,7 @@ from repro_runner.adapters.decompositions import decomposition_table
 from repro_runner.adapters.op_support import Judge, list_op_support
 from repro_runner.constraints import Violation, find_violations
 from repro_runner.graphs import TracedGraph, trace_model
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 pytestmark = pytest.mark.torch
 
@@ -32,7 +32,7 @@ def fresh_dynamo() -> Iterator[None]:
 
 
 def traced(program: Callable[..., Any], *args: Any, **keywords: Any) -> tuple[TracedGraph, ...]:
-    return trace_model(Subject(name="model.py:program", model=program, args=args), **keywords).graphs
+    return trace_model(ModelUnderTest(name="model.py:program", model=program, args=args), **keywords).graphs
 
 
 def listed(graphs: tuple[TracedGraph, ...], **capabilities: Any) -> dict[str, OpSupport]:

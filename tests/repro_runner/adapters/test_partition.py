@@ -13,7 +13,7 @@ from repro_runner.adapters import AcceleratorCapabilities, PartitionedGraph, Pla
 from repro_runner.adapters.op_support import Judge
 from repro_runner.adapters.placement import place_graphs
 from repro_runner.graphs import TracedGraph, trace_model
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 pytestmark = pytest.mark.torch
 
@@ -26,7 +26,7 @@ def fresh_dynamo() -> Iterator[None]:
 
 def traced(program: Callable[..., Any], *args: Any, **keywords: Any) -> TracedGraph:
     with torch._dynamo.config.patch(capture_scalar_outputs=True):
-        (graph,) = trace_model(Subject(name="model.py:program", model=program, args=args), **keywords).graphs
+        (graph,) = trace_model(ModelUnderTest(name="model.py:program", model=program, args=args), **keywords).graphs
     return graph
 
 

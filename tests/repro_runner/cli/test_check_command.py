@@ -15,7 +15,7 @@ from registry.errors import InvalidInput
 from repro_runner.adapters import AcceleratorCapabilities, IntegratedMockAdapter, check_model
 from repro_runner.adapters.summary import shown_source
 from repro_runner.cli import main
-from repro_runner.model_under_test import ModelFailed, Subject
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 from repro_runner.runs import find_run, list_runs
 from tests.checkout import on_small_disk
 from tests.conftest import ROOT
@@ -296,7 +296,7 @@ def test_a_run_folder_that_vanished_is_one_line(capsys: pytest.CaptureFixture[st
 
 
 def test_the_same_from_python() -> None:
-    subject = Subject(name="mine", model=torch.relu, args=(torch.ones(4),))
+    subject = ModelUnderTest(name="mine", model=torch.relu, args=(torch.ones(4),))
     result = check_model(subject, AcceleratorCapabilities(unsupported_ops=["relu"]))
     assert result.refused
     assert [violation.op for _, violation in result.violations] == ["aten.relu.default"]
@@ -311,9 +311,9 @@ def test_the_same_from_python() -> None:
     decomposing = IntegratedMockAdapter(AcceleratorCapabilities(unsupported_ops=["relu"]), decompositions=own)
     assert not check_model(subject, decomposing).refused, "an adapter brings its own table"
     with pytest.raises(ModelFailed, match="mine: "):
-        check_model(Subject(name="mine", model=torch.relu))
+        check_model(ModelUnderTest(name="mine", model=torch.relu))
     with pytest.raises(InvalidInput, match="nothing to check"):
-        check_model(Subject(name="mine", model=lambda: 1))
+        check_model(ModelUnderTest(name="mine", model=lambda: 1))
 
 
 def test_a_path_is_shown_as_short_as_it_can_be(folder: Path) -> None:

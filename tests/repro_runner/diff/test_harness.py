@@ -14,7 +14,7 @@ from torch.fx import GraphModule
 
 from registry.errors import InvalidInput
 from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness, diff_model
-from repro_runner.model_under_test import ModelFailed, Subject
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 
 pytestmark = pytest.mark.torch
 
@@ -376,7 +376,7 @@ def test_a_model_that_can_not_be_compared_is_refused(
 
 
 def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
-    subject = Subject(name="mine.py:make", model=lambda x: (x / 0, x + 1), args=(torch.zeros(2),), seed=3)
+    subject = ModelUnderTest(name="mine.py:make", model=lambda x: (x / 0, x + 1), args=(torch.zeros(2),), seed=3)
     report = diff_model(subject, test_backend=off_by_one_percent)
     document = report.to_document()
     assert json.loads(json.dumps(document, allow_nan=False)) == document

@@ -20,7 +20,7 @@ from registry.errors import InvalidInput
 from registry.ids import page_address
 from repro_runner.guards import GuardInspector, GuardReport, inspect_model
 from repro_runner.guards.observing import _WRAPPED, observe
-from repro_runner.model_under_test import ModelFailed, Subject
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 
 pytestmark = pytest.mark.torch
 
@@ -357,7 +357,7 @@ def test_a_torch_without_these_places_is_refused_in_one_line(monkeypatch: pytest
 
 
 def test_a_subject_is_called_twice_and_then_with_other_sizes() -> None:
-    report = inspect_model(Subject(name="double", model=double, args=(torch.ones(4),)), try_advice=False)
+    report = inspect_model(ModelUnderTest(name="double", model=double, args=(torch.ones(4),)), try_advice=False)
     assert report.calls == ("as given", "as given, once more", "dimension 0 of x 4 → 5", "dimension 0 of x 4 → 6")
     assert report.recompile_count == 1
     assert report.subject == "double"
@@ -369,7 +369,7 @@ def test_sizes_that_the_model_refuses_are_left_alone_and_that_is_said() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return x + fixed
 
-    report = inspect_model(Subject(name="program", model=program, args=(torch.ones(4),)))
+    report = inspect_model(ModelUnderTest(name="program", model=program, args=(torch.ones(4),)))
     assert len(report.calls) == 2
     assert "not varied, since dimension 0 of x 4 → 5 fails: RuntimeError: The size of tensor a (5)" in report.calls[1]
     assert report.recompile_count == 0

@@ -37,7 +37,7 @@ from repro_runner.minifier.recording import record_graphs
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.trials import InChild, InProcess, Outcome
 from repro_runner.minifier.violations import find_violation, violation_checks
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.runs import find_run
 
 pytestmark = pytest.mark.torch
@@ -229,10 +229,10 @@ def small(x: torch.Tensor, w: torch.Tensor, g: torch.Tensor, places: torch.Tenso
     return torch.softmax(h, -1)
 
 
-def subject_of_small() -> Subject:
+def subject_of_small() -> ModelUnderTest:
     torch.manual_seed(0)
     tensors = (torch.randn(9, 10, requires_grad=True), torch.randn(6, 10, requires_grad=True), torch.ones(6))
-    return Subject(name="small", model=small, args=(*tensors, torch.tensor([0, 5, 8, 5])))
+    return ModelUnderTest(name="small", model=small, args=(*tensors, torch.tensor([0, 5, 8, 5])))
 
 
 def with_sizes(size: int) -> Callable[[str], str]:
@@ -339,9 +339,9 @@ class Counting(torch.nn.Module):
 
 
 UNHARMED = {
-    "writes": Subject(name="counting", model=Counting(), args=(torch.ones(3),), kwargs={"scale": 2.0}),
-    "draws": Subject(name="dropout", model=torch.nn.Dropout(0.5), args=(torch.ones(30, requires_grad=True),)),
-    "rounds": Subject(name="small", model=torch.nn.functional.gelu, args=(torch.linspace(-50, 50, 999),)),
+    "writes": ModelUnderTest(name="counting", model=Counting(), args=(torch.ones(3),), kwargs={"scale": 2.0}),
+    "draws": ModelUnderTest(name="dropout", model=torch.nn.Dropout(0.5), args=(torch.ones(30, requires_grad=True),)),
+    "rounds": ModelUnderTest(name="small", model=torch.nn.functional.gelu, args=(torch.linspace(-50, 50, 999),)),
 }
 
 
@@ -353,7 +353,7 @@ def test_a_model_that_a_backend_runs_well_does_not_fail(name: str, apart: InChil
 
 
 def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: InChild) -> None:
-    subject = Subject(name="one op", model=torch.sin, args=(torch.ones(3),))
+    subject = ModelUnderTest(name="one op", model=torch.sin, args=(torch.ones(3),))
     search = search_failure(subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart)
     assert search.program is not None
     assert "RuntimeError: not with this" in search.program.failure.summary
@@ -393,7 +393,7 @@ def minified(tmp_path_factory: pytest.TempPathFactory, apart: InChild) -> dict[s
         found[name] = smallest(minifier, whole)
     torch.manual_seed(0)
     args = (torch.randn(5, 7, requires_grad=True), torch.randn(6, 7))
-    graphs = record_graphs(Subject(name="breaking", model=with_a_break, args=args)).graphs
+    graphs = record_graphs(ModelUnderTest(name="breaking", model=with_a_break, args=args)).graphs
     assert len(graphs) == 2
     for name, (attribute, _) in FAILING.items():
         backend = read_backend(f"somebodys_backends:{attribute}")

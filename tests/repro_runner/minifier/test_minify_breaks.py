@@ -30,7 +30,7 @@ from repro_runner.minifier.breaks.repro import render_repro
 from repro_runner.minifier.breaks.trial import report_break
 from repro_runner.minifier.breaks.values import layer_text
 from repro_runner.minifier.recording import record_graphs
-from repro_runner.model_under_test import Subject, load_subject
+from repro_runner.model_under_test import ModelUnderTest, load_model
 from repro_runner.runs import find_run
 from tests.conftest import ROOT
 
@@ -139,7 +139,7 @@ def breaks_so(program: Program, gb_id: str) -> bool:
 def test_what_broke_is_taken_out_with_what_it_needs_and_cut_down(name: str) -> None:
     make, gb_id, body = BROKEN[name]
     torch.manual_seed(0)
-    subject = Subject(name=name, model=make(), args=(torch.randn(3, 6),))
+    subject = ModelUnderTest(name=name, model=make(), args=(torch.randn(3, 6),))
     found = find_break(subject, record_graphs(subject), gb_id)
     assert found is not None
     call = record_calls(subject, found)[0]
@@ -156,7 +156,7 @@ def test_what_broke_is_taken_out_with_what_it_needs_and_cut_down(name: str) -> N
 
 
 def test_a_break_that_only_fullgraph_has_is_found() -> None:
-    subject = load_subject(f"{ROOT / 'registry' / 'repros' / 'GB7324.py'}:broken")
+    subject = load_model(f"{ROOT / 'registry' / 'repros' / 'GB7324.py'}:broken")
     recording = record_graphs(subject)
     assert "GB7324" not in {each.gb_id for each in recording.breaks}
     found = find_break(subject, recording, "GB7324")
@@ -278,7 +278,7 @@ def test_a_break_of_which_no_repro_can_be_made_is_told(
     assert "model needs the source of model" in told
     assert find_run().read_json("minified.json")["unknown"] == ["break"]
     with pytest.raises(NotMinified, match="model needs the source of model"):
-        minify_model(load_subject(f"{tmp_path / 'model.py'}:no_source"), "break")
+        minify_model(load_model(f"{tmp_path / 'model.py'}:no_source"), "break")
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ from repro_runner.minifier.recording import RecordedGraph, record_graphs
 from repro_runner.minifier.shrinking import to_aten
 from repro_runner.minifier.trials import InProcess
 from repro_runner.minifier.violations import all_violations, violation_checks
-from repro_runner.model_under_test import Subject
+from repro_runner.model_under_test import ModelUnderTest
 
 pytestmark = pytest.mark.torch
 
@@ -66,7 +66,7 @@ def inputs_of_rotated() -> tuple[torch.Tensor, ...]:
 
 @pytest.mark.parametrize("level", ["torch", "aten"])
 def test_a_graph_written_as_a_function_computes_what_the_graph_does(level: str) -> None:
-    recorded = record_graphs(Subject(name="rotated", model=rotated, args=inputs_of_rotated())).graphs[0]
+    recorded = record_graphs(ModelUnderTest(name="rotated", model=rotated, args=inputs_of_rotated())).graphs[0]
     graph, inputs = recorded.traced.pre_aot, list(recorded.inputs)
     if level == "aten":
         lowered = to_aten(graph, inputs)
@@ -88,7 +88,7 @@ def test_modes_are_blocks_and_names_are_short() -> None:
             y: torch.Tensor = layer(x)
         return y + 1
 
-    recorded = record_graphs(Subject(name="program", model=program, args=(torch.randn(2, 4),))).graphs[0]
+    recorded = record_graphs(ModelUnderTest(name="program", model=program, args=(torch.randn(2, 4),))).graphs[0]
     text = render_function(recorded.traced.pre_aot).text
     assert "    with torch.no_grad():\n        " in text
     assert text.splitlines()[-1].startswith("    return ")
@@ -189,7 +189,7 @@ CONSTRAINTS: list[Constraint] = [
 def traced_layers() -> RecordedGraph:
     torch.manual_seed(0)
     given = (torch.randn(4, 6, requires_grad=True), torch.randn(5, 6, requires_grad=True), torch.ones(5))
-    (recorded,) = record_graphs(Subject(name="layers", model=layers, args=given)).graphs
+    (recorded,) = record_graphs(ModelUnderTest(name="layers", model=layers, args=given)).graphs
     return recorded
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from registry.errors import InvalidInput
-from repro_runner.model_under_test import ModelFailed, Subject, load_subject, tensors_in
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest, load_model, tensors_in
 
 pytestmark = pytest.mark.torch
 
@@ -68,7 +68,7 @@ WAYS = {
 
 @pytest.mark.parametrize("code", WAYS.values(), ids=WAYS)
 def test_a_model_can_be_written_down_in_many_ways(write: Write, code: str) -> None:
-    subject = load_subject(f"{write(code)}:make_model")
+    subject = load_model(f"{write(code)}:make_model")
     assert subject.run().shape == (4, 2)
 
 
@@ -96,7 +96,7 @@ WRONG = {
 def test_what_is_no_model_is_refused_with_the_remedy(write: Write, code: str, name: str, told: str) -> None:
     spec = f"{write(code)}{name}"
     with pytest.raises(InvalidInput) as refused:
-        load_subject(spec)
+        load_model(spec)
     assert not isinstance(refused.value, ModelFailed)
     assert str(refused.value).startswith(f"{spec}: ")
     assert told in str(refused.value)
@@ -114,7 +114,7 @@ def test_what_is_no_model_is_refused_with_the_remedy(write: Write, code: str, na
 )
 def test_a_file_that_is_not_there_is_refused(spec: str, told: str) -> None:
     with pytest.raises(InvalidInput) as refused:
-        load_subject(spec)
+        load_model(spec)
     assert told in str(refused.value)
 
 
@@ -134,20 +134,20 @@ RAISING = {
 def test_code_that_raises_is_named_with_its_line(write: Write, code: str, line: int, told: str) -> None:
     file = write(code)
     with pytest.raises(ModelFailed) as failed:
-        load_subject(f"{file}:make_model")
+        load_model(f"{file}:make_model")
     assert str(failed.value) == f"{file}:{line}: {told}"
 
 
 def test_a_file_that_is_no_python_is_named_with_its_line(write: Write) -> None:
     file = write("def make_model(:")
     with pytest.raises(ModelFailed, match=rf"{file}:12: SyntaxError: .*, while importing it"):
-        load_subject(f"{file}:make_model")
+        load_model(f"{file}:make_model")
 
 
 def test_a_model_that_fails_without_torch_compile_is_named_with_its_line(write: Write) -> None:
     file = write("def make_model(): return Model(), torch.ones(4, 5)")
     with pytest.raises(ModelFailed) as failed:
-        load_subject(f"{file}:make_model").run_eagerly()
+        load_model(f"{file}:make_model").run_eagerly()
     assert str(failed.value).startswith(f"{file}:11: RuntimeError: mat1 and mat2 shapes cannot be multiplied")
     assert str(failed.value).endswith("; it fails without torch.compile, too")
 
@@ -155,31 +155,31 @@ def test_a_model_that_fails_without_torch_compile_is_named_with_its_line(write: 
 def test_what_lies_beside_the_file_can_be_imported_by_it(write: Write) -> None:
     write("WIDTH = 3", "beside_the_model.py")
     file = write("from beside_the_model import WIDTH\ndef make_model(): return Model(), torch.ones(4, WIDTH)")
-    assert load_subject(f"{file}:make_model").run().shape == (4, 2)
+    assert load_model(f"{file}:make_model").run().shape == (4, 2)
 
 
 def test_a_module_is_named_as_it_is_imported(write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write("def make_model(): return Model(), torch.ones(4, 3)", "a_module_of_models.py")
     monkeypatch.chdir(Path(file).parent)
-    assert load_subject("a_module_of_models:make_model").run().shape == (4, 2)
+    assert load_model("a_module_of_models:make_model").run().shape == (4, 2)
 
 
 def test_a_file_named_like_an_imported_module_is_itself(write: Write) -> None:
     file = write("def make_model(): return Model(), torch.ones(4, 3)", "json.py")
-    assert load_subject(f"{file}:make_model").run().shape == (4, 2)
+    assert load_model(f"{file}:make_model").run().shape == (4, 2)
     assert hasattr(sys.modules["json"], "dumps")
 
 
 def test_a_file_that_was_changed_is_read_again(write: Write) -> None:
     file = write("def make_model(): return Model(), torch.ones(4, 3)")
-    assert load_subject(f"{file}:make_model").run().shape == (4, 2)
+    assert load_model(f"{file}:make_model").run().shape == (4, 2)
     write("def make_model(): return Model(), torch.ones(7, 3)")
-    assert load_subject(f"{file}:make_model").run().shape == (7, 2)
+    assert load_model(f"{file}:make_model").run().shape == (7, 2)
 
 
 def test_weights_and_inputs_follow_the_seed(write: Write) -> None:
     spec = f"{write('def make_model(): return Model(), torch.randn(4, 3)')}:make_model"
-    first, again, other = load_subject(spec), load_subject(spec), load_subject(spec, seed=1)
+    first, again, other = load_model(spec), load_model(spec), load_model(spec, seed=1)
     assert torch.equal(first.run(), again.run())
     assert not torch.equal(first.args[0], other.args[0])
 
@@ -198,14 +198,14 @@ def test_a_model_that_writes_into_itself_and_its_input_starts_fresh_each_time() 
             return x + torch.rand(())
 
     given = torch.ones(3)
-    subject = Subject(name="counting", model=Counting(), args=(given,))
+    subject = ModelUnderTest(name="counting", model=Counting(), args=(given,))
     assert torch.equal(subject.run(), subject.run())
     assert torch.equal(given, torch.ones(3))
 
 
 def test_inputs_are_copied_with_their_gradients_and_their_sharing() -> None:
     leaf = torch.ones(3, requires_grad=True)
-    subject = Subject(name="f", model=print, args=(leaf, [leaf, 4]), kwargs={"again": leaf})
+    subject = ModelUnderTest(name="f", model=print, args=(leaf, [leaf, 4]), kwargs={"again": leaf})
     args, kwargs = subject.fresh_inputs()
     assert args[0] is args[1][0] is kwargs["again"]
     assert args[0] is not leaf
@@ -214,8 +214,8 @@ def test_inputs_are_copied_with_their_gradients_and_their_sharing() -> None:
 
 
 def test_a_model_without_parameters_and_one_without_tensors_run() -> None:
-    assert Subject(name="f", model=torch.relu, args=(torch.tensor(-1.0),)).run() == 0
-    assert Subject(name="f", model=lambda: "text").run() == "text"
+    assert ModelUnderTest(name="f", model=torch.relu, args=(torch.tensor(-1.0),)).run() == 0
+    assert ModelUnderTest(name="f", model=lambda: "text").run() == "text"
 
 
 @dataclass
