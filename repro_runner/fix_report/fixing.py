@@ -11,6 +11,7 @@ from registry.advice import Answers
 from registry.errors import InvalidInput
 from repro_runner.explain.main_module import find_main
 from repro_runner.explain.running import ProgramToRun
+from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.contents import AppliedPatch, FixedProgram, Fixing, Unfixed
 from repro_runner.fix_report.findings import Findings
 from repro_runner.fix_report.fixed_text import render_fixed
@@ -21,7 +22,6 @@ from repro_runner.fix_report.patches.source import Source, apply_edits, read_sou
 from repro_runner.fix_report.search import Search, why_not_kept
 from repro_runner.fix_report.targets import find_patches, find_targets
 from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, Trials
-from repro_runner.fix_report.trial_process import Processes, Run
 from repro_runner.output.units import counted
 
 _OTHER_SEED = 1
@@ -36,7 +36,7 @@ def fix_program(
     findings: Findings,
     program: ProgramToRun,
     answers: Answers,
-    processes: Processes,
+    children: Children,
     *,
     seconds: float,
     tell: Callable[[str], None],
@@ -55,11 +55,11 @@ def fix_program(
     patches = [one for one in found if isinstance(one, Patch)]
     if any(cause.kind == "fatal" for cause in findings.causes):
         program = replace(program, allow_breaks=True)  # else there is nothing after the first to compare with
-    patches = _looked_at(source, program, file, patches, reasons, lambda job: processes.run(job, timeout=seconds))
+    patches = _looked_at(source, program, file, patches, reasons, children, seconds)
     if patches:
         fixes = counted(len(patches), "mechanical fix", "mechanical fixes")
         tell(f"trying {fixes}: the program is run again for each round")
-    with Trials(program, timeout=seconds, processes=processes) as trials:
+    with Trials(program, timeout=seconds, children=children) as trials:
         search = Search(source=source, file=file, trials=trials)
         search.add(patches)
         search.add(find_library_log_calls(source, search.remaining(targets)))
@@ -76,14 +76,16 @@ def _looked_at(
     file: Path,
     patches: list[Patch],
     reasons: dict[Target, str],
-    run: Callable[[dict[str, object]], Run],
+    children: Children,
+    seconds: float,
 ) -> list[Patch]:
     """Without the branches that a run without the compiler, computing both arms, speaks against."""
     branches = [patch for patch in patches if patch.branch is not None]
     if not branches:
         return patches
     text = apply_edits(source, [patch.branch.probe for patch in branches if patch.branch]).text
-    done = run({"task": "probe", "program": asdict(program), "file": os.fspath(file), "text": text})
+    arguments = {"program": asdict(program), "file": os.fspath(file), "text": text}
+    done = children.run("tasks:probe_branches", arguments, seconds=seconds)
     seen = done.result.get("branches", {})
     failed = f"the program, run without the compiler, {done.failure}" if done.failure else "it was not reached"
     unfit: list[Patch] = []

@@ -19,7 +19,8 @@ from repro_runner.explain.document import report_from_document
 from repro_runner.explain.main_module import find_main
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
-from repro_runner.fix_report.trial_process import Processes, Run, Said
+from repro_runner.fix_report.children import Children, Run
+from repro_runner.process import Output
 
 if TYPE_CHECKING:
     from repro_runner.explain.running import ProgramToRun
@@ -81,14 +82,14 @@ class Trials:
     """
 
     def __init__(
-        self, program: ProgramToRun, *, timeout: float = 300.0, seed: int = 0, processes: Processes | None = None
+        self, program: ProgramToRun, *, timeout: float = 300.0, seed: int = 0, children: Children | None = None
     ) -> None:
-        """`processes` are somebody else's to end."""
+        """`children` are ended by whoever gave them."""
         self.program = program
         self.timeout = timeout
         self.seed = seed
-        self._processes = processes or Processes()
-        self._are_mine = processes is None
+        self._children = children or Children()
+        self._are_mine = children is None
         self._runs: dict[tuple[int, bool], Run] = {}
 
     def __enter__(self) -> Trials:
@@ -96,7 +97,7 @@ class Trials:
 
     def __exit__(self, *_: object) -> None:
         if self._are_mine:
-            self._processes.__exit__()
+            self._children.__exit__()
 
     def try_source(self, text: str, *, seed: int | None = None) -> Trial:
         """Try this text in place of the program's own file."""
@@ -122,14 +123,15 @@ class Trials:
         return self._runs[seed, again]
 
     def _run(self, changes: Mapping[str, str], seed: int, against: Run | None) -> Run:
-        job = {
-            "task": "try",
+        arguments: dict[str, Any] = {
             "program": asdict(self.program),
             "changes": dict(changes),
             "seed": seed,
-            "against": str(against.folder) if against is not None and against.result else "",
+            "against": {},
         }
-        return self._processes.run(job, timeout=self.timeout)
+        if against is not None and against.result:
+            arguments["against"] = {"folder": str(against.folder), "backends": against.result["backends"]}
+        return self._children.run("tasks:try_program", arguments, seconds=self.timeout)
 
     def _judged(self, original: Run, changed: Run, seed: int) -> Trial:
         before, after = _report(original), _report(changed)
@@ -192,13 +194,13 @@ def _lines(run: Run) -> int:
     return _OF_TORCH.sub("", run.stderr.text).count("\n")
 
 
-def compare_text(expected: Said, actual: Said) -> tuple[str, str]:
+def compare_text(expected: Output, actual: Output) -> tuple[str, str]:
     """(verdict, first difference in words) of what two runs printed."""
-    if (expected.start, expected.rest) == (actual.start, actual.rest):
+    if expected == actual:
         return EQUAL, ""
     before, after = expected.text.splitlines(), actual.text.splitlines()
     difference = _first_line(before, after)
-    if expected.rest != actual.rest:
+    if expected.rest_sha256 != actual.rest_sha256:
         return DIFFER, difference
     lost, added = Counter(before) - Counter(after), Counter(after) - Counter(before)
     if added:

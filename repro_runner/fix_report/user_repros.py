@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.contents import CONFIRMED, LIBRARYS, NOT_CONFIRMED, YOURS, HandedRepro, Repros
 from repro_runner.fix_report.findings import Cause, Findings, Location
 from repro_runner.fix_report.script import render_script, script_name
-from repro_runner.fix_report.trial_process import Processes
 from repro_runner.minifier.breaks.calls import functions_on
 
 _MOST_PLACES = 40
@@ -41,7 +41,7 @@ class OwnRepros:
     without: Mapping[str, str]
 
 
-def make_own_repros(findings: Findings, processes: Processes, *, seconds: float) -> OwnRepros:
+def make_own_repros(findings: Findings, children: Children, *, seconds: float) -> OwnRepros:
     """Run the program once more for its functions, then every script that could be made of them."""
     places = [
         _Place(number=number, cause=cause, location=location)
@@ -50,13 +50,13 @@ def make_own_repros(findings: Findings, processes: Processes, *, seconds: float)
     ]
     tried = places[:_MOST_PLACES]
     without = {place.location.where: f"only {_MOST_PLACES} places are tried" for place in places[_MOST_PLACES:]}
-    done = processes.run(_job(findings, tried), timeout=seconds)
+    done = children.run("extraction:extract_functions", _arguments(findings, tried), seconds=seconds)
     if done.failure:
         why = f"the program, run once more, {done.failure}"
         return OwnRepros(repros={}, without={place.location.where: why for place in tried} | without)
     different = _without_twins(list(zip(tried, done.result["places"], strict=True)))
     ends = time.monotonic() + seconds
-    made = [_confirmed(findings, place, answer["programs"], processes, ends) for place, answer in different]
+    made = [_confirmed(findings, place, answer["programs"], children, ends) for place, answer in different]
     repros: dict[int, tuple[HandedRepro, ...]] = {}
     for (place, answer), repro in zip(different, made, strict=True):
         if repro is None:
@@ -72,10 +72,9 @@ def _worth_trying(cause: Cause) -> list[Location]:
     return own or list(cause.locations)
 
 
-def _job(findings: Findings, places: list[_Place]) -> dict[str, Any]:
+def _arguments(findings: Findings, places: list[_Place]) -> dict[str, Any]:
     assert findings.program is not None
     return {
-        "task": "take out",
         "program": asdict(findings.program),
         "stacks": [[asdict(site) for site in functions_on(place.location.stack)] for place in places],
     }
@@ -95,7 +94,7 @@ def _without_twins(found: list[tuple[_Place, dict[str, Any]]]) -> list[tuple[_Pl
 
 
 def _confirmed(
-    findings: Findings, place: _Place, programs: list[dict[str, Any]], processes: Processes, ends: float
+    findings: Findings, place: _Place, programs: list[dict[str, Any]], children: Children, ends: float
 ) -> HandedRepro | None:
     """The first script that breaks as the program did, else the first; None where there is none."""
     seen: list[Mapping[str, Any]] = []
@@ -103,17 +102,17 @@ def _confirmed(
         if time.monotonic() > ends:
             seen.append({"ids": [], "error": _NO_TIME})
             break
-        seen.append(_run(_script(findings, place, one), processes))
+        seen.append(_run(_script(findings, place, one), children))
         if place.cause.gb_id in seen[-1]["ids"]:
             return _handed(findings, place, one, seen[-1], confirmed=True)
     return _handed(findings, place, programs[0], seen[0], confirmed=False) if seen else None
 
 
-def _run(script: str, processes: Processes) -> Mapping[str, Any]:
+def _run(script: str, children: Children) -> Mapping[str, Any]:
     with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8", newline="\n") as file:
         file.write(script)
         file.flush()
-        done = processes.run({"task": "confirm", "script": file.name}, timeout=_SECONDS_PER_SCRIPT)
+        done = children.run("tasks:run_repro", {"script": file.name}, seconds=_SECONDS_PER_SCRIPT)
     return done.result or {"ids": [], "error": f"the process {done.failure}"}
 
 

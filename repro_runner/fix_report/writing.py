@@ -8,12 +8,12 @@ from pathlib import Path
 
 from registry.advice import Answers
 from registry.model import Registry
+from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.contents import CONFIRMED, Fixing, HandedRepro, Repros
 from repro_runner.fix_report.document import handover_document
 from repro_runner.fix_report.findings import Findings
 from repro_runner.fix_report.folder import check_folder, encoded, write_files
 from repro_runner.fix_report.registry_repros import registry_repro, torch_xla_repro
-from repro_runner.fix_report.trial_process import Processes
 
 Tell = Callable[[str], None]
 """Told, in a line, what is being done now."""
@@ -39,9 +39,9 @@ def write_handover(
     from repro_runner.fix_report.rendering import render_report
 
     check_folder(folder)
-    with Processes() as processes:
-        repros = _all_repros(findings, registry, processes, seconds, tell)
-        fixing = _fixing(findings, registry, processes, seconds, tell)
+    with Children() as children:
+        repros = _all_repros(findings, registry, children, seconds, tell)
+        fixing = _fixing(findings, registry, children, seconds, tell)
     files = {
         "report.md": encoded(render_report(findings, repros, fixing, registry)),
         **{one.name: encoded(one.text) for one in _flat(repros)},
@@ -52,10 +52,10 @@ def write_handover(
     return Handover(folder=folder, report=folder / "report.md", repros=tuple(_flat(repros)), fixing=fixing)
 
 
-def _all_repros(findings: Findings, registry: Registry, processes: Processes, seconds: float, tell: Tell) -> Repros:
+def _all_repros(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Repros:
     """Of the user's code where it can be; the registry's program where not all of a cause's are confirmed."""
     known = {gb.gb_id: gb for gb in registry}
-    own, without = _own_repros(findings, processes, seconds, tell)
+    own, without = _own_repros(findings, children, seconds, tell)
     found: dict[int, tuple[HandedRepro, ...]] = {}
     for number, cause in enumerate(findings.causes):
         mine = own.get(number, ())
@@ -68,25 +68,23 @@ def _all_repros(findings: Findings, registry: Registry, processes: Processes, se
     return found
 
 
-def _own_repros(
-    findings: Findings, processes: Processes, seconds: float, tell: Tell
-) -> tuple[Repros, Mapping[str, str]]:
+def _own_repros(findings: Findings, children: Children, seconds: float, tell: Tell) -> tuple[Repros, Mapping[str, str]]:
     """What could be made of the user's code, and (where, why) nothing could be made of it."""
     if findings.program is None or not findings.causes:
         return {}, {}
     from repro_runner.fix_report.user_repros import make_own_repros
 
     tell("making repros of the code around the breaks: the program is run once more, without the compiler")
-    made = make_own_repros(findings, processes, seconds=seconds)
+    made = make_own_repros(findings, children, seconds=seconds)
     return made.repros, made.without
 
 
-def _fixing(findings: Findings, registry: Registry, processes: Processes, seconds: float, tell: Tell) -> Fixing | None:
+def _fixing(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Fixing | None:
     if findings.program is None:
         return None
     from repro_runner.fix_report.fixing import fix_program
 
-    return fix_program(findings, findings.program, Answers(registry), processes, seconds=seconds, tell=tell)
+    return fix_program(findings, findings.program, Answers(registry), children, seconds=seconds, tell=tell)
 
 
 def _flat(repros: Repros) -> Iterable[HandedRepro]:

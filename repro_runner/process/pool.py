@@ -54,6 +54,7 @@ class Pool:
     def __init__(self, service: Service, environment: Mapping[str, str] | None = None) -> None:
         self._service = service
         self._environment = dict(os.environ if environment is None else environment)
+        self._died_of = ""
 
     def __enter__(self) -> Pool:
         self._process = subprocess.Popen(
@@ -91,6 +92,8 @@ class Pool:
             content = json.loads(line)
             if "started" in content:
                 started(content["started"])
+            elif "died" in content:
+                self._died_of = content["died"]
             else:
                 yield Ended.from_json(content)
 
@@ -100,7 +103,8 @@ class Pool:
             self.submit(job)
         for ended in self.results():
             return ended
-        raise PoolDied(f"the process that is forked ended with exit code {self._process.wait()}")
+        code = self._process.wait()
+        raise PoolDied(self._died_of or f"the process that is forked ended with exit code {code}")
 
     def run_all(self, jobs: Sequence[Job], started: Callable[[str], None] = lambda _: None) -> Iterator[Ended]:
         """Yield jobs as they end; those that were not run when the process died are missing."""

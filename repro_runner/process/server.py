@@ -16,6 +16,7 @@ import sys
 import traceback
 from collections import deque
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -36,7 +37,11 @@ def main() -> None:
     service = Service(**{**given, "limits": Limits(**given["limits"])})
     forked = service.isolate == "fork"
     if forked and service.warm_up:
-        _named(service.warm_up)(*service.warm_up_arguments)
+        try:
+            _named(service.warm_up)(*service.warm_up_arguments)
+        except Exception as error:
+            print(json.dumps({"died": f"{type(error).__name__}: {error}"}), flush=True)
+            raise
         gc.collect()
         gc.freeze()  # a collection in a child would write to, and so copy, every page that it shares with this process
     supervisor = Supervisor(
@@ -102,7 +107,7 @@ def _forking(task: str) -> Start:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.setsid()
             _settle(job, folder, streams)
-            _work(task, job, folder)
+            _work(job.task or task, job, folder)
             code = 0
         except BaseException:  # noqa: BLE001 - a forked child must never return into the parent's loop
             traceback.print_exc()
@@ -118,7 +123,7 @@ def _starting(task: str) -> Start:
     """Children that import everything by themselves."""
 
     def start(job: Job, folder: Path, streams: tuple[int, int]) -> int:
-        content = json.dumps({"task": task, "key": job.key, "arguments": job.arguments, "folder": job.folder})
+        content = json.dumps({**asdict(job), "task": job.task or task})
         with subprocess.Popen(
             [sys.executable, "-c", _FRESH, str(ROOT), str(folder)],
             stdin=subprocess.PIPE,
@@ -137,11 +142,10 @@ def _starting(task: str) -> Start:
 
 def be_fresh() -> None:
     """A fresh child: the job comes on standard input, its folder is the argument."""
-    content = json.loads(sys.stdin.read())
     folder = Path(sys.argv[1])
-    job = Job(key=content["key"], arguments=content["arguments"], folder=content["folder"])
+    job = Job(**json.loads(sys.stdin.read()))
     _settle(job, folder, (1, 2))
-    _work(content["task"], job, folder)
+    _work(job.task, job, folder)
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(0)

@@ -45,6 +45,8 @@ class Job:
     """In place of the limit that all jobs have."""
     folder: str = ""
     """Where it leaves files that outlive it. Without one it works in a folder of its own, which goes when it ends."""
+    task: str = ""
+    """In place of the service's own task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

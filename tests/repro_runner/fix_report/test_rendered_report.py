@@ -156,7 +156,7 @@ def test_no_text_gets_out_of_its_fence_its_code_or_its_cell(text: str) -> None:
         assert "\u202e" not in one
     assert cell(code(text)).replace("\\|", "").count("|") == 0
     assert "<" not in plain("<b>").replace("\\<", "")
-    assert prose("set `a._b` to <b>, in_place _x_") == "set `a._b` to \\<b\\>, in_place \\_x\\_"
+    assert prose("set `a._b` to <b>, in_place _x_") == "set `a._b` to &lt;b&gt;, in_place \\_x\\_"
 
 
 def test_a_hostile_break_stays_text_in_report_and_scripts(tmp_path: Path, registry: Registry) -> None:

@@ -20,7 +20,7 @@ from repro_runner.fix_report.patches.source import Source, apply_edits
 from repro_runner.fix_report.search import Search
 from repro_runner.fix_report.targets import find_patches
 from repro_runner.fix_report.trial import DIFFER, EQUAL, Trial, compare_text
-from repro_runner.fix_report.trial_process import Said
+from repro_runner.process import Output
 
 pytestmark = pytest.mark.torch
 
@@ -61,11 +61,11 @@ class Here:
             ops_after=ops_after,
         )
 
-    def _run(self, text: str) -> tuple[tuple[Any, ...], Any, Said, int]:
+    def _run(self, text: str) -> tuple[tuple[Any, ...], Any, Output, int]:
         import torch
 
         from repro_runner.explain import explain
-        from repro_runner.fix_report.trial_recording import record_compiled_calls
+        from repro_runner.fix_report.compiled_calls import record_compiled_calls
 
         linecache.cache["program.py"] = (len(text), None, text.splitlines(keepends=True), "program.py")
         module = types.ModuleType("program")
@@ -79,7 +79,7 @@ class Here:
             torch._dynamo.config.patch(reorderable_logging_functions=set(), capture_scalar_outputs=False),
         ):
             exec(compile(text, "program.py", "exec"), vars(module))
-        return report.sites, module.results, Said(start=bytearray(said.getvalue().encode())), recording.ops_run
+        return report.sites, module.results, Output(start=said.getvalue().encode()), recording.ops_run
 
 
 def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], Here]:
@@ -205,7 +205,7 @@ BRANCHES = {
 
 @pytest.mark.parametrize("name", BRANCHES)
 def test_both_arms_of_a_branch_are_looked_at_before_it_is_rewritten(name: str) -> None:
-    from repro_runner.fix_report.probing import Seen, look
+    from repro_runner.fix_report.tasks import BranchSeen, probe_branch
 
     body, problem = BRANCHES[name]
     text = f"import torch\ndef f(x):\n    {body}\n"
@@ -214,8 +214,8 @@ def test_both_arms_of_a_branch_are_looked_at_before_it_is_rewritten(name: str) -
     (patch,) = find_branches(source, [Target(gb_id="GB0170", where="", shown="", line=line)])
     assert isinstance(patch, Patch)
     assert patch.branch is not None
-    seen = Seen()
-    names: dict[str, Any] = {PROBE: lambda _, *parts: look(seen, *parts)}
+    seen = BranchSeen()
+    names: dict[str, Any] = {PROBE: lambda _, *parts: probe_branch(seen, *parts)}
     exec(apply_edits(source, [patch.branch.probe]).text, names)
     original: dict[str, Any] = {}
     exec(text, original)

@@ -16,11 +16,12 @@ import pytest
 import torch
 
 from repro_runner.explain.running import ProgramToRun
+from repro_runner.fix_report.call_values import Keeper, find_differences, read_calls, write_calls
+from repro_runner.fix_report.children import Children
+from repro_runner.fix_report.compiled_calls import record_compiled_calls
+from repro_runner.fix_report.tasks import substituted
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trials, compare_text
-from repro_runner.fix_report.trial_process import Processes, Said
-from repro_runner.fix_report.trial_recording import record_compiled_calls
-from repro_runner.fix_report.trial_sources import substituted
-from repro_runner.fix_report.trial_values import Keeper, find_differences, read_calls, write_calls
+from repro_runner.process import Output
 
 pytestmark = pytest.mark.torch
 
@@ -64,15 +65,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def processes() -> Iterator[Processes]:
+def children() -> Iterator[Children]:
     """One import of torch for all."""
-    with Processes() as processes:
-        yield processes
+    with Children() as children:
+        yield children
 
 
 @pytest.fixture(scope="module")
-def trials(program: Path, processes: Processes) -> Trials:
-    return Trials(ProgramToRun(script=str(program), arguments=("a", "--b")), timeout=240, processes=processes)
+def trials(program: Path, children: Children) -> Trials:
+    return Trials(ProgramToRun(script=str(program), arguments=("a", "--b")), timeout=240, children=children)
 
 
 @pytest.fixture(autouse=True)
@@ -129,7 +130,7 @@ def test_a_change_that_raises_is_told_with_what_it_raised(trials: Trials) -> Non
     assert not trial.holds
 
 
-def test_a_program_that_differs_from_itself_is_not_compared(tmp_path: Path, processes: Processes) -> None:
+def test_a_program_that_differs_from_itself_is_not_compared(tmp_path: Path, children: Children) -> None:
     script = tmp_path / "unsteady.py"
     script.write_text(
         dedent("""\
@@ -141,14 +142,14 @@ def test_a_program_that_differs_from_itself_is_not_compared(tmp_path: Path, proc
         print(x)
         """)
     )
-    with Trials(ProgramToRun(script=str(script)), timeout=240, processes=processes) as trials:
+    with Trials(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         trial = trials.try_source(script.read_text())
     assert (trial.ran, trial.outputs, trial.stdout) == (True, NOT_COMPARED, NOT_COMPARED)
     assert trial.difference.startswith("the program differs from itself from run to run: call 1")
     assert "differs from run to run" in trial.stdout_difference
 
 
-def test_what_differs_from_run_to_run_is_left_out_and_said(tmp_path: Path, processes: Processes) -> None:
+def test_what_differs_from_run_to_run_is_left_out_and_said(tmp_path: Path, children: Children) -> None:
     script = tmp_path / "timed.py"
     script.write_text(
         dedent("""\
@@ -165,7 +166,7 @@ def test_what_differs_from_run_to_run_is_left_out_and_said(tmp_path: Path, proce
         timed(torch.ones(2))
         """)
     )
-    with Trials(ProgramToRun(script=str(script)), timeout=240, processes=processes) as trials:
+    with Trials(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         trial = trials.try_source(without(script.read_text(), "torch._dynamo.graph_break()"))
         other = trials.try_source(script.read_text().replace("x + 1", "x + 2"))
     assert (trial.outputs, trial.difference, trial.breaks_before - trial.breaks_after) == (EQUAL, "", 1)
@@ -224,7 +225,7 @@ def test_where_torch_can_not_be_imported_it_is_told(tmp_path: Path, monkeypatch:
     ],
 )
 def test_what_was_printed_is_compared_by_lines(before: str, after: str, verdict: str, difference: str) -> None:
-    assert compare_text(Said(bytearray(before, "utf-8")), Said(bytearray(after, "utf-8"))) == (verdict, difference)
+    assert compare_text(Output(start=before.encode()), Output(start=after.encode())) == (verdict, difference)
 
 
 TOLD = """\
@@ -238,17 +239,17 @@ torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
 """
 
 
-def test_a_line_of_standard_error_that_is_no_longer_there_is_counted(tmp_path: Path, processes: Processes) -> None:
+def test_a_line_of_standard_error_that_is_no_longer_there_is_counted(tmp_path: Path, children: Children) -> None:
     script = tmp_path / "told.py"
     script.write_text(TOLD)
     lines = TOLD.splitlines(keepends=True)
-    with Trials(ProgramToRun(script=str(script)), timeout=240, processes=processes) as trials:
+    with Trials(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         assert trials.try_source("".join(lines[:3] + lines[4:])).stderr_lines_lost == 1
         assert trials.try_source("".join(lines[:4] + lines[6:])).stderr_lines_lost == 0
 
 
 def test_what_comes_after_the_kept_part_of_an_output_counts_too() -> None:
-    assert compare_text(Said(bytearray(b"a\n"), rest="1"), Said(bytearray(b"a\n"), rest="2"))[0] == DIFFER
+    assert compare_text(Output(start=b"a\n", rest_sha256="1"), Output(start=b"a\n", rest_sha256="2"))[0] == DIFFER
 
 
 def test_changed_text_is_imported_run_and_quoted_under_the_files_own_name(

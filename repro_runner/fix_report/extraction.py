@@ -7,35 +7,33 @@ import itertools
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
-import torch
-
 from repro_runner.explain.running import run_program
-from repro_runner.fix_report.job import program_of, without_compiler
+from repro_runner.fix_report.tasks import program_of, without_compiler
 from repro_runner.minifier.breaks.calls import CallRecorder, FunctionCall, FunctionSite
 from repro_runner.minifier.breaks.extraction import extract
 from repro_runner.minifier.breaks.values import Unextractable
+from repro_runner.torch_seams import dynamo_config
 
 
-def take_out(job: dict[str, Any]) -> list[dict[str, Any]]:
-    """Per stack of the job, the programs that could be made of its functions, and why not of the others.
-
-    To be run in a fork of its own.
-    """
-    stacks = [[FunctionSite(**site) for site in stack] for stack in job["stacks"]]
+def extract_functions(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """A task: per stack, the programs that could be made of its functions, and why not of the others."""
+    stacks = [[FunctionSite(**site) for site in stack] for stack in arguments["stacks"]]
     watcher = _Watcher(itertools.chain.from_iterable(stacks))
     with without_compiler():
         threading.setprofile(watcher)
         sys.setprofile(watcher)
         try:
-            run_program(program_of(job))
+            run_program(program_of(arguments))
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
         sys.modules["__main__"] = watcher.main_module  # as classes and functions of the program know it
-        return [_programs([watcher.recorded.get(site) for site in stack], watcher) for stack in stacks]
+        places = [_programs([watcher.recorded.get(site) for site in stack], watcher) for stack in stacks]
+    return {"places": places}
 
 
 class _Watcher(CallRecorder):
@@ -61,7 +59,7 @@ class _Watcher(CallRecorder):
 
 def _settings() -> Iterator[str]:
     """The lines that set what the program has set in torch._dynamo.config, as far as that can be written down."""
-    for line in torch._dynamo.config.codegen_config().splitlines():
+    for line in dynamo_config.codegen_config().splitlines():
         name, _, value = line.partition(" = ")
         try:
             ast.literal_eval(value)

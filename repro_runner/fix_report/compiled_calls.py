@@ -1,0 +1,201 @@
+"""While a program runs: keep what its compiled callables return and write, and count what runs in compiled graphs.
+
+A call may write into tensors that it was given, and into those of modules and optimisers that it can reach by its
+arguments, its object, its closure or its globals.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.nn.parameter import is_lazy
+
+from repro_runner.fix_report.call_values import Keeper
+from repro_runner.torch_seams import eval_frame, output_graph, wrap
+
+_MOST_CALLS = 10_000
+"""Later calls are counted, and not kept."""
+_DEEPEST = 4
+"""Of containers in containers."""
+_LONGEST = 1000
+"""Elements of a container: a longer one holds a program's data, not its state."""
+_SMALL = 4096
+"""Elements of a buffer that is always looked at: torch's own kernels write running statistics without a new version."""
+
+
+@dataclass(slots=True)
+class Recording:
+    """What was seen; `calls` holds one flat value per call of an outermost compiled callable, in order."""
+
+    keeper: Keeper
+    calls: list[dict[str, Any]] = field(default_factory=list)
+    call_count: int = 0
+    graphs: int = 0
+    ops_run: int = 0
+    """Over all runs of all graphs: breaks and recompiles leave this number as it is, less compiled code lowers it."""
+    backends: set[str] = field(default_factory=set)
+
+
+@contextmanager
+def record_compiled_calls() -> Iterator[Recording]:
+    """Record until the block ends. Compiled callables that are called by compiled ones are part of these."""
+    recording = Recording(keeper=Keeper())
+    with ExitStack() as undo:
+        wrap(undo, eval_frame._TorchDynamoContext, "__call__", lambda original: _recorded_context(original, recording))
+        wrap(
+            undo,
+            output_graph.OutputGraph,
+            "call_user_compiler",
+            lambda original: _counted_compiler(original, recording),
+        )
+        yield recording
+
+
+def _recorded_context(original: Callable[..., Any], recording: Recording) -> Callable[..., Any]:
+    inside = threading.local()
+
+    @functools.wraps(original)
+    def compile_callable(context: Any, fn: Any) -> Any:
+        compiled = original(context, fn)
+        # A module is compiled through its `__call__`, a class through its methods: each of them comes by here itself.
+        if type(context) is not eval_frame.OptimizeContext or not _is_wrapper(compiled, fn):
+            return compiled
+
+        @functools.wraps(compiled)  # with torch's marks on it, by which Dynamo traces through to the function
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if getattr(inside, "a_call", False):
+                return compiled(*args, **kwargs)
+            inside.a_call = True
+            state = State(fn, args, kwargs)
+            try:
+                result = compiled(*args, **kwargs)
+            except Exception as error:
+                _keep(recording, {"result": f"raised {type(error).__name__}"})
+                raise
+            finally:
+                inside.a_call = False
+            _keep(recording, recording.keeper.flat(result, state.written()))
+            return result
+
+        call._torchdynamo_wrapper_id = id(call)  # type: ignore[attr-defined]  # else torch takes it for a user's own
+        eval_frame.skip_code(call.__code__)  # type: ignore[attr-defined]  # it is a function, whatever wraps() says
+        return call
+
+    return compile_callable
+
+
+def _is_wrapper(compiled: Any, fn: Any) -> bool:
+    return compiled is not fn and hasattr(compiled, "__code__") and not isinstance(compiled, type)
+
+
+def _keep(recording: Recording, value: dict[str, Any]) -> None:
+    recording.call_count += 1
+    if len(recording.calls) < _MOST_CALLS:
+        recording.calls.append(value)
+
+
+def _counted_compiler(original: Callable[..., Any], recording: Recording) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def call_user_compiler(graph: Any, module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
+        ops = sum(node.op.startswith("call_") for node in module.graph.nodes)
+        compiled = original(graph, module, *args, **kwargs)
+        recording.graphs += 1
+        recording.backends.add(_backend_name(graph.compiler_fn))
+
+        @functools.wraps(compiled, updated=())
+        def run(*inputs: Any) -> Any:
+            recording.ops_run += ops
+            return compiled(*inputs)
+
+        return run
+
+    return call_user_compiler
+
+
+def _backend_name(compiler: Any) -> str:
+    """Dynamo wraps the backend; a torch.compile object has the name that the user gave."""
+    while (inner := getattr(compiler, "_torchdynamo_orig_backend", None)) not in (None, compiler):
+        compiler = inner
+    return str(getattr(compiler, "compiler_name", "") or getattr(compiler, "__name__", "") or type(compiler).__name__)
+
+
+class State:
+    """The tensors that a call can reach, with their versions before it."""
+
+    def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._statistics: set[int] = set()
+        seen: set[int] = set()
+        self._tensors = [
+            (name, tensor, _version(tensor), _version(_gradient(tensor)))
+            for root, value in _roots(fn, args, kwargs)
+            for name, tensor in self._reachable(value, root, 0)
+            if id(tensor) not in seen and not seen.add(id(tensor))  # type: ignore[func-returns-value]
+        ]
+
+    def written(self) -> dict[str, torch.Tensor]:
+        """Those that have another version now, and gradients that are new or have one."""
+        found = {}
+        for name, tensor, version, gradient_version in self._tensors:
+            if _version(tensor) != version or id(tensor) in self._statistics:
+                found[name] = tensor
+            gradient = _gradient(tensor)
+            if gradient is not None and _version(gradient) != gradient_version:
+                found[f"{name}.grad"] = gradient
+        return found
+
+    def _reachable(self, value: Any, name: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
+        if is_lazy(value):
+            return  # it has no value yet
+        if isinstance(value, torch.Tensor):
+            yield name, value
+        elif isinstance(value, torch.nn.Module):
+            buffers = [(own, tensor) for own, tensor in value.named_buffers() if not is_lazy(tensor)]
+            self._statistics |= {id(tensor) for _, tensor in buffers if value.training and tensor.numel() <= _SMALL}
+            for own, tensor in (*value.named_parameters(), *buffers):
+                yield from self._reachable(tensor, f"{name}.{own}", depth)
+        elif isinstance(value, torch.optim.Optimizer):
+            yield from self._reachable([group["params"] for group in value.param_groups], name, 0)
+        elif depth == _DEEPEST or not isinstance(value, list | tuple | dict) or len(value) > _LONGEST:
+            return
+        elif isinstance(value, dict):
+            for key, each in value.items():
+                yield from self._reachable(each, f"{name}[{key!r}]", depth + 1)
+        else:
+            for number, each in enumerate(value):
+                yield from self._reachable(each, f"{name}[{number}]", depth + 1)
+
+
+def _version(tensor: torch.Tensor | None) -> tuple[int, int] | None:
+    """None where there is no tensor; tensors of inference mode have no version, and are compared by identity."""
+    if tensor is None:
+        return None
+    return id(tensor), 0 if tensor.is_inference() else tensor._version
+
+
+def _gradient(tensor: torch.Tensor) -> torch.Tensor | None:
+    return tensor.grad if tensor.is_leaf else None
+
+
+def _roots(fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    function = inspect.unwrap(getattr(fn, "__func__", fn))
+    yield from ((f"argument {number}", value) for number, value in enumerate(args, 1))
+    yield from ((f"argument {name}", value) for name, value in kwargs.items())
+    yield "self", getattr(fn, "__self__", None)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=False):
+        try:
+            yield name, cell.cell_contents
+        except ValueError:  # it has no value yet
+            continue
+    for name in code.co_names:
+        if name in function.__globals__:
+            yield name, function.__globals__[name]

@@ -1,0 +1,224 @@
+"""What the children do with the user's program: run it changed, look at both arms of a branch, run a repro script.
+
+A task takes its arguments as JSON left them, and a folder for files that outlive the child; it returns JSON values.
+Each runs in a child of its own, and so may leave torch and Python as it likes.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib.machinery
+import linecache
+import os
+import random
+import runpy
+import sys
+import types
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from repro_runner.capture import capture_breaks
+from repro_runner.explain.running import ProgramToRun, run_program
+from repro_runner.fix_report.call_values import (
+    EXACT_BACKENDS,
+    count_values,
+    find_differences,
+    read_calls,
+    strictness,
+    write_calls,
+)
+from repro_runner.fix_report.compiled_calls import record_compiled_calls
+from repro_runner.fix_report.patches.branches import PROBE
+from repro_runner.torch_seams import dynamo_config, inductor_config
+
+
+def warm_up() -> None:
+    """What every program needs is imported with this module. Nothing is computed: a fork of that process would hang."""
+    inductor_config.fallback_random = True  # else random numbers of generated kernels depend on where graphs are cut
+
+
+def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Run the program with `changes` in place of its files: what explain sees, and what its compiled code returned.
+
+    `against` names the folder of another run, with the backends that it used: then the differences from it, too.
+    """
+    _seed(arguments["seed"])
+    with record_compiled_calls() as recording, substituted(arguments["changes"]):
+        report = run_program(program_of(arguments))
+    write_calls(folder / "calls.pt", recording.calls)
+    backends = sorted(recording.backends)
+    return {
+        "report": asdict(report),
+        "calls": recording.call_count,
+        "kept_calls": len(recording.calls),
+        "sampled": recording.keeper.sampled,
+        "graphs": recording.graphs,
+        "ops_run": recording.ops_run,
+        "backends": backends,
+        "values": count_values(recording.calls),
+        "differences": _differences(arguments["against"], recording.calls, backends),
+    }
+
+
+def _differences(against: dict[str, Any], calls: list[dict[str, Any]], backends: list[str]) -> dict[str, Any]:
+    if not against:
+        return {}
+    torch.set_default_device(None)  # the program may have set another
+    expected = read_calls(Path(against["folder"]) / "calls.pt")
+    exact = {*backends, *against["backends"]} <= EXACT_BACKENDS
+    with torch.no_grad():
+        return {"found": find_differences(expected, calls, exact=exact), "strictness": strictness(exact=exact)}
+
+
+def _seed(seed: int) -> None:
+    """Seed everything; where `seed` is not 0, also whatever the program itself seeds becomes something else."""
+    seeders: list[tuple[Any, str]] = [(random, "seed"), (torch, "manual_seed")]
+    if (numpy := sys.modules.get("numpy")) is not None:
+        seeders.append((numpy.random, "seed"))
+    for owner, name in seeders:
+        original = getattr(owner, name)
+        original(seed)
+        if seed:
+            setattr(owner, name, _shifted(original, seed))
+
+
+def _shifted(original: Callable[..., Any], by: int) -> Callable[..., Any]:
+    def seed(value: Any = None, *args: Any, **kwargs: Any) -> Any:
+        return original(value + by if isinstance(value, int) else value, *args, **kwargs)
+
+    return seed
+
+
+def program_of(arguments: Mapping[str, Any]) -> ProgramToRun:
+    """The program, as `asdict` and JSON left it."""
+    program = arguments["program"]
+    return ProgramToRun(**{**program, "arguments": tuple(program["arguments"]), "compiled": tuple(program["compiled"])})
+
+
+@contextmanager
+def without_compiler() -> Iterator[None]:
+    """torch.compile gives back what it is given, as with TORCHDYNAMO_DISABLE=1."""
+    os.environ["TORCHDYNAMO_DISABLE"] = "1"
+    with dynamo_config.patch(disable=True):
+        yield
+
+
+@contextmanager
+def substituted(changes: Mapping[str, str]) -> Iterator[None]:
+    """Until the block ends, whoever runs, imports or quotes one of these files gets the text instead.
+
+    The files are not touched. No bytecode of the text is written, and none of the file's is used.
+    """
+    texts = {os.path.realpath(path): text for path, text in changes.items()}
+    read_bytes, get_code = Path.read_bytes, importlib.machinery.SourceFileLoader.get_code
+
+    def read_changed(path: Path) -> bytes:  # how a script is read before it runs
+        text = texts.get(os.path.realpath(path))
+        return read_bytes(path) if text is None else text.encode()
+
+    def get_changed_code(loader: Any, fullname: str) -> types.CodeType | None:
+        text = texts.get(os.path.realpath(loader.path))
+        if text is None:
+            return get_code(loader, fullname)
+        _quote(loader.path, text)
+        code: types.CodeType = compile(text, loader.path, "exec", dont_inherit=True)
+        return code
+
+    with ExitStack() as undo:
+        undo.callback(setattr, Path, "read_bytes", read_bytes)
+        undo.callback(setattr, importlib.machinery.SourceFileLoader, "get_code", get_code)
+        Path.read_bytes = read_changed  # type: ignore[method-assign, assignment]
+        importlib.machinery.SourceFileLoader.get_code = get_changed_code  # type: ignore[method-assign, assignment]
+        for path, text in changes.items():
+            for name in {path, os.path.abspath(path), os.path.realpath(path)}:  # noqa: PTH100 - not the link's target
+                _quote(name, text)
+        yield
+
+
+def _quote(name: str, text: str) -> None:
+    """Show the text's lines where the file is quoted; Python never looks again at an entry without a time."""
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+
+
+def run_repro(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """Run `script`: the ids of the breaks that happened, and what the script raised, if anything."""
+    error = ""
+    with capture_breaks() as breaks:
+        try:
+            runpy.run_path(arguments["script"], run_name="__main__")
+        except BaseException as raised:  # noqa: BLE001 - a user's function may raise anything
+            error = f"{type(raised).__name__}: {raised}"[:500]
+    return {"ids": list(dict.fromkeys(one.gb_id for one in breaks if one.happened)), "error": error}
+
+
+@dataclass(slots=True)
+class BranchSeen:
+    """What was seen of a branch on a tensor while the program ran."""
+
+    calls: int = 0
+    problem: str = ""
+    """Why torch.where would not do the same."""
+    gradients: bool = False
+    """Whether gradients flow through it."""
+
+
+def probe_branches(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """Run the program without the compiler, with `text` in place of `file`: what was seen, by the branch's number."""
+    seen: dict[int, BranchSeen] = {}
+    setattr(builtins, PROBE, lambda number, *parts: probe_branch(seen.setdefault(number, BranchSeen()), *parts))
+    with without_compiler(), substituted({arguments["file"]: arguments["text"]}):
+        run_program(program_of(arguments))
+    return {"branches": {number: asdict(one) for number, one in seen.items()}}
+
+
+def probe_branch(
+    seen: BranchSeen,
+    condition: Callable[[], Any],
+    then: Callable[[], Any],
+    otherwise: Callable[[], Any],
+    tensors: Callable[[], tuple[Any, ...]],
+) -> Any:
+    """What the branch gives; on the way, the other arm is computed, too, and compared."""
+    seen.calls += 1
+    chosen = condition()
+    first, second = (then, otherwise) if chosen else (otherwise, then)
+    taken = first()
+    seen.problem = seen.problem or _problem(chosen, taken, second, tensors)
+    if isinstance(taken, torch.Tensor):
+        seen.gradients |= taken.requires_grad
+    return taken
+
+
+def _problem(chosen: Any, taken: Any, second: Callable[[], Any], tensors: Callable[[], tuple[Any, ...]]) -> str:
+    if not isinstance(chosen, torch.Tensor) or chosen.dtype is not torch.bool:
+        return f"its condition is a {type(chosen).__name__}, not a tensor of truth values"
+    try:
+        other = second()
+    except Exception as error:  # noqa: BLE001 - the branch may have been there to avoid just this
+        return f"the arm that is not taken raises {type(error).__name__}"
+    for arm in (taken, other):
+        if type(arm) not in (torch.Tensor, torch.nn.Parameter):
+            return f"an arm gives a {type(arm).__name__}, not a tensor"
+    for name in ("dtype", "shape", "device", "requires_grad"):
+        if (one := getattr(taken, name)) != (two := getattr(other, name)):
+            return f"its arms differ in {name}: {one} and {two}"
+    if taken.stride() != other.stride():
+        return f"its arms differ in strides: {taken.stride()} and {other.stride()}"
+    if chosen.dim() > taken.dim():
+        return "its condition has more dimensions than its arms, and torch.where would give them to its result"
+    if other.requires_grad and not _has_finite_gradients(other, tensors()):
+        return "the arm that is not taken has a gradient that is not finite, and torch.where would hand it on"
+    return ""
+
+
+def _has_finite_gradients(other: torch.Tensor, tensors: tuple[Any, ...]) -> bool:
+    wanted = [each for each in tensors if isinstance(each, torch.Tensor) and each.requires_grad]
+    if not wanted:
+        return True
+    found = torch.autograd.grad(other.sum(), wanted, retain_graph=True, allow_unused=True)
+    return all(bool(torch.isfinite(each).all()) for each in found if each is not None)
