@@ -24,9 +24,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
+from registry.knowledge import read_package  # noqa: E402
 from registry.matching import Matcher  # noqa: E402
 from registry.merge import merge_registry  # noqa: E402
-from repro_runner.cli.knowledge import read_package  # noqa: E402
 from repro_runner.logs.blocks import Stream  # noqa: E402
 from repro_runner.logs.formats import find_format  # noqa: E402
 from repro_runner.logs.model import Input, LogPart  # noqa: E402

@@ -9,6 +9,9 @@ from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
 
+DATA = Path(__file__).parent
+"""The data in the package. It can be imported without YAML: `graphbreak run` works where there is nothing but torch."""
+
 
 def read_data_file(path: Path) -> str:
     """Return the text of a file under registry/; InvalidInput if it is missing, unreadable or not UTF-8."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from registry.captured import read_captured
+from registry.datafile import DATA
 from registry.evidence import read_evidence
 from registry.findings import read_findings
 from registry.measurements import read_measurements
@@ -12,8 +13,15 @@ from registry.merge import Knowledge
 from registry.model import Origin, Wordings
 from registry.releases import read_releases
 from registry.repros import read_repros
+from registry.snapshot import read_snapshot
 from registry.taxonomy import read_taxonomy
 from registry.unreached import read_unreached
+
+
+def read_package() -> Knowledge:
+    """Everything that the package holds, with the wordings of its snapshot; no network."""
+    snapshot = read_snapshot(DATA / "snapshot")
+    return read_knowledge(DATA, wordings=snapshot.wordings, origin=snapshot.origin, superseded=snapshot.superseded)
 
 
 def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded: Wordings) -> Knowledge:

@@ -6,7 +6,7 @@ read_settings() says whom to ask, render_prompts() what would be sent, ask() sen
 from repro_runner.assistant.answering import ask, render_prompts
 from repro_runner.assistant.prompt import render_prompt
 from repro_runner.assistant.settings import Settings, read_settings
-from repro_runner.assistant.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
+from repro_runner.explain.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
 
 __all__ = [
     "NOT_VERIFIED",

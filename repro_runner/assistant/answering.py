@@ -15,10 +15,10 @@ from repro_runner.assistant.patch_rules import find_dodges, find_refusals
 from repro_runner.assistant.prompt import render_excerpt, render_prompt
 from repro_runner.assistant.settings import DEAREST, Settings
 from repro_runner.assistant.source_excerpt import Excerpt, read_excerpt
-from repro_runner.assistant.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
 from repro_runner.assistant.verdict import find_doubt, find_notes
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
+from repro_runner.explain.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
 from repro_runner.fix_report.trial import Trial, Trials
 
 if TYPE_CHECKING:

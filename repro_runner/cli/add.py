@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from registry.captured import NAME_RULE, dump_captured, is_name
-from registry.datafile import check_writable, write_data_file
+from registry.datafile import DATA, check_writable, write_data_file
 from registry.errors import InvalidInput, Problem
 from registry.merge import merge_registry
 from registry.model import CapturedProgram
-from repro_runner.cli.data import DATA
 from repro_runner.explain.report import Report
 from repro_runner.explain.saved import read_saved
 from repro_runner.output.terminal import plain
@@ -38,7 +37,7 @@ def main(argv: Sequence[str]) -> int:
     path = (arguments.into or DATA / "captured") / f"{arguments.name}.json"
     report = _read(arguments, path)
 
-    from repro_runner.cli.knowledge import read_package
+    from registry.knowledge import read_package
     from repro_runner.explain.fingerprint import take_fingerprint
 
     known = read_package()

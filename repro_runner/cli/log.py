@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem
+from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.knowledge import read_package
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 

@@ -8,12 +8,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from registry.datafile import write_data_file
+from registry.datafile import DATA, write_data_file
 from registry.errors import InvalidInput, WriteFailed
+from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import CallSite, GraphBreak
-from repro_runner.cli.data import DATA
-from repro_runner.cli.knowledge import read_package
 
 _AROUND = 12
 """Lines of torch's source before and after the call."""

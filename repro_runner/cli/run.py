@@ -11,13 +11,12 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
 
-from registry.datafile import check_writable, read_data_file, write_data_file
+from registry.datafile import DATA, check_writable, read_data_file, write_data_file
 from registry.errors import InvalidInput, Problem, WriteFailed
 from registry.evidence_file import Document, dump_document, file_name, new_document, parse_document, put_run
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
-from repro_runner.cli.data import DATA
 from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
 from repro_runner.process import Limits

@@ -8,10 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from registry.errors import InvalidInput
+from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
-from repro_runner.cli.knowledge import read_package
 
 
 def main(argv: Sequence[str]) -> int:

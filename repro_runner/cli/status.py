@@ -10,8 +10,8 @@ from dataclasses import asdict
 
 from registry.coverage import Coverage, by_category, count_coverage, count_fixes
 from registry.errors import InvalidInput
+from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.knowledge import read_package
 
 CORPUS_RELEASE = "2.13.0"
 """The release that the corpus is written for."""

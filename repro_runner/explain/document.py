@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from registry.advice import Answer, Answers
 from registry.ids import page_address
@@ -13,9 +13,7 @@ from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.report import Program, Report, Totals
 from repro_runner.explain.site import Frequency, Recompile, Site
-
-if TYPE_CHECKING:
-    from repro_runner.assistant.suggestion import Suggestion
+from repro_runner.explain.suggestion import Suggestion
 
 KIND = "explain"
 SCHEMA = 1

@@ -8,11 +8,11 @@ from functools import cache
 import pytest
 
 from registry.advice import Answer, Answers, telling_hints
+from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Registry
 from registry.repros import parse_repro
 from registry.taxonomy import UNCATEGORISED
-from repro_runner.cli.knowledge import read_package
 from tests.samples import CATEGORY, knowledge, revision
 
 SOURCE = '''"""A lead."""

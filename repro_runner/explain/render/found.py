@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
-
-if TYPE_CHECKING:
-    from repro_runner.assistant.suggestion import Suggestion
+from repro_runner.explain.suggestion import Suggestion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

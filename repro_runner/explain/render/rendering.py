@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.advice import Answers
+from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.knowledge import read_package
 from repro_runner.explain.document import report_document
 from repro_runner.explain.render.excerpt import read_excerpts
 from repro_runner.explain.render.found import Found

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from registry.advice import Answer, Answers, telling_hints
 from registry.ids import page_address
@@ -17,11 +16,9 @@ from repro_runner.explain.render.excerpt import ExcerptLine, Excerpts, bare_exce
 from repro_runner.explain.render.found import Found
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Recompile, Site
+from repro_runner.explain.suggestion import Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.units import seconds
-
-if TYPE_CHECKING:
-    from repro_runner.assistant.suggestion import Suggestion
 
 UNKNOWN = "unknown"
 """In place of the id of a break that has none."""

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from repro_runner.explain.report import Program, Report
 from repro_runner.explain.site import Recompile, Site
+from repro_runner.explain.suggestion import Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.units import counted, seconds
 
 if TYPE_CHECKING:
     from registry.model import Category
-    from repro_runner.assistant.suggestion import Suggestion
 
 _HAPPENED = {
     "resumed": "the graph ends here, Python runs this line, and another graph goes on",

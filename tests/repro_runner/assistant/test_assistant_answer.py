@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.advice import Answers
+from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.assistant.answer import Block, NotUnderstood, apply_blocks, parse_answer
 from repro_runner.assistant.patch_rules import find_dodges, find_refusals
 from repro_runner.assistant.source_excerpt import make_excerpt
 from repro_runner.assistant.verdict import find_doubt, find_notes
-from repro_runner.cli.knowledge import read_package
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, Trial
 
 ANSWER = """\

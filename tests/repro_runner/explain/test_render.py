@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from registry.advice import Fix
-from repro_runner.assistant.suggestion import Suggestion
 from repro_runner.explain.allowed import Entry, judge_sites
 from repro_runner.explain.render import words
 from repro_runner.explain.render.changes import find_changes
@@ -22,6 +21,7 @@ from repro_runner.explain.render.found import Found
 from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
 from repro_runner.explain.render.view import ReportView, view_found, view_report
 from repro_runner.explain.report import Program, Report, Totals
+from repro_runner.explain.suggestion import Suggestion
 from tests.conftest import ROOT
 from tests.repro_runner.fixtures.written_report import (
     FOLDER,

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.knowledge import read_package
 from repro_runner.fix_report import Handover, findings_of_program, write_handover
 from tests.conftest import ROOT
 

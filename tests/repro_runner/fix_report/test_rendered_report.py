@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InvalidInput, WriteFailed
+from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Registry
-from repro_runner.cli.knowledge import read_package
 from repro_runner.fix_report import Cause, Findings, Location, by_frequency, check_folder, write_handover
 from repro_runner.fix_report.contents import FixedProgram, Fixing, HandedRepro, Unfixed
 from repro_runner.fix_report.folder import write_files
@@ -82,7 +82,7 @@ def test_no_torch_is_imported_for_a_log(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from registry.merge import merge_registry
-from repro_runner.cli.knowledge import read_package
+from registry.knowledge import read_package
 from repro_runner.fix_report import Cause, Findings, Location, write_handover
 found = Findings(subject="a.log", causes=(Cause(gb_ids=("GB0124",), gb_types=("t",), locations=(Location(),)),))
 write_handover(Path(sys.argv[1]), found, merge_registry(read_package()))
