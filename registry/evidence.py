@@ -12,6 +12,8 @@ from registry.result_files import parse_environment, read_result_files
 
 KIND = "evidence"
 SCHEMA = 1
+BACKENDS = ("eager", "inductor", "mock")
+"""What every repro is run under."""
 
 
 def read_evidence(folder: Path) -> dict[str, tuple[Evidence, ...]]:

@@ -18,14 +18,17 @@ class NoGpu(Exception):
     """A GPU was asked for, and there is none."""
 
 
+def no_torch() -> NoTorch:
+    """The error, with the remedy."""
+    return NoTorch("torch is not installed in this environment; `pip install graph-break-registry[torch]`")
+
+
 def describe_environment(device: str) -> dict[str, str]:
     """The header of an evidence file."""
     try:
         torch = version("torch").partition("+")[0]
     except PackageNotFoundError as error:
-        raise NoTorch(
-            "torch is not installed in this environment; `pip install graph-break-registry[torch]`"
-        ) from error
+        raise no_torch() from error
     return {
         "torch": torch,
         "python": ".".join(map(str, sys.version_info[:2])),

@@ -21,6 +21,8 @@ class Seam:
     path: str
     """`torch._dynamo.reset`."""
     purpose: str
+    members: tuple[str, ...] = ()
+    """Of a module or class: the names in it that are used."""
     optional: bool = False
     """Some releases do not have it, and nothing is lost there: the name is None then."""
 

@@ -20,7 +20,7 @@ from repro_runner.adapters.transfers import Transfers
 from repro_runner.backends.graph_dumps import keep_artifacts, keep_graph
 from repro_runner.backends.refusals import MalformedSettings
 from repro_runner.capture import CapturedBreak, capture_breaks
-from repro_runner.capture.document import breaks_document
+from repro_runner.capture.breaks import breaks_document
 from repro_runner.constraints import Constraint, Violation, find_violations, violation_record
 from repro_runner.graphs import Trace, TracedGraph, trace_model
 from repro_runner.graphs.traced import Decompositions

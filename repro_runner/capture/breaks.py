@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from registry.documents import Document, head
+from registry.ids import page_address
 
 SWALLOWED = "raised and swallowed"
 KINDS = ("fatal", "frame skipped", "resumed", SWALLOWED, "")
@@ -52,3 +57,19 @@ class CapturedBreak:
     def happened(self) -> bool:
         """Whether the graph really broke: Dynamo also raises breaks that it then swallows."""
         return self.kind != SWALLOWED
+
+
+class BreaksDocument(Document):
+    """breaks.json of a run."""
+
+    breaks: list[dict[str, Any]]
+
+
+def breaks_document(breaks: Iterable[CapturedBreak]) -> BreaksDocument:
+    """Those that happened, each with the address of its page and the line that broke."""
+    return {**head("breaks"), "breaks": [_described(one) for one in breaks if one.happened]}
+
+
+def _described(one: CapturedBreak) -> dict[str, Any]:
+    line = f"{one.stack[-1].file}:{one.stack[-1].line}" if one.stack else ""
+    return {**asdict(one), "link": page_address(one.gb_id), "source": line}

@@ -19,11 +19,9 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-import torch
-from torch._dynamo import convert_frame, exc, symbolic_convert
-
 from repro_runner.capture.breaks import KINDS, SWALLOWED, CapturedBreak, UserFrame
 from repro_runner.capture.identify import Identifier
+from repro_runner.torch_seams import CompileContext, convert_frame, exc, symbolic_convert, wrap
 
 _CHAINED = "\n\n*** While handling this graph break, another graph break occurred"
 """What torch writes between the message of a break and the one it surfaced as."""
@@ -213,7 +211,7 @@ class Recorder:
     def _remember(self, message: str, stack: Any, error: BaseException | None = None) -> Raised:
         first = message.strip().partition("\n")[0]
         gb_type = str(getattr(error, "gb_type", "") or first)
-        compile_id = torch._guards.CompileContext.current_compile_id()
+        compile_id = CompileContext.current_compile_id()
         frame = self.current_frame()
         raised = Raised(
             self._parts_of(message, gb_type),
@@ -289,13 +287,6 @@ def _called_by_wrapper() -> bool:
     while caller is not None and Path(caller.f_code.co_filename).name in _CONVERTING:
         caller = caller.f_back
     return caller is not None and Path(caller.f_code.co_filename).name == "eval_frame.py"
-
-
-def wrap(undo: ExitStack, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
-    """Put a wrapper around a function of torch until `undo` ends."""
-    original = getattr(owner, name)
-    setattr(owner, name, wrapper(original))
-    undo.callback(setattr, owner, name, original)
 
 
 def _user_frames(stack: Any) -> tuple[UserFrame, ...]:

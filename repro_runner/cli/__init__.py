@@ -21,6 +21,7 @@ VERBS = {
     "compare": "what a change to a program, or another torch, did to its breaks",
     "demo": "a guided tour on a tiny model",
     "diff": "where a backend's numbers differ from eager's, and the first op that does",
+    "doctor": "check that the installed torch has every private name that is used here",
     "explain": "run a script, and tell where its graphs break, how often, and what to do",
     "guards": "a model's guards, breaks and recompiles in plain words",
     "log": "the breaks in logs, traces and tracebacks, with their fixes; needs no torch",

@@ -79,7 +79,7 @@ def _inspect(arguments: argparse.Namespace) -> tuple[GuardReport, RunFolder]:
     subject = read_subject(arguments)
 
     from repro_runner.backends.by_name import find_backend
-    from repro_runner.capture.document import breaks_document
+    from repro_runner.capture.breaks import breaks_document
     from repro_runner.guards import inspect_model
 
     report = inspect_model(

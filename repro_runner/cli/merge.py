@@ -11,6 +11,7 @@ from pathlib import Path
 
 from registry.datafile import check_writable, read_data_file, write_data_file
 from registry.errors import InvalidInput, WriteFailed
+from registry.evidence import BACKENDS
 from registry.evidence_file import (
     Document,
     changed_runs,
@@ -23,7 +24,6 @@ from registry.evidence_file import (
     runs_of,
 )
 from registry.repros import read_repros
-from repro_runner.runner.machine import BACKENDS
 
 INTO = """\
 --into lays the runs over the file of their torch and device in FOLDER, or starts it. What was not run stays; runs of

@@ -13,6 +13,7 @@ from typing import Any, TextIO
 
 from registry.datafile import DATA, check_writable, read_data_file, write_data_file
 from registry.errors import InvalidInput, Problem, WriteFailed
+from registry.evidence import BACKENDS
 from registry.evidence_file import Document, dump_document, file_name, new_document, parse_document, put_run
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
@@ -21,7 +22,7 @@ from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
 from repro_runner.process import Limits
 from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
-from repro_runner.runner.machine import BACKENDS, ReproRun, ThisMachine
+from repro_runner.runner.machine import ReproRun, ThisMachine
 
 GOOD = frozenset({"verified", "reproduced", "not applicable"})
 

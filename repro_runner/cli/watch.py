@@ -8,9 +8,10 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from registry.evidence import BACKENDS
 from repro_runner.cli.run import problem_of
 from repro_runner.process import Pool
-from repro_runner.runner.machine import BACKENDS, Finished, ReproRun, open_pool
+from repro_runner.runner.machine import Finished, ReproRun, open_pool
 
 _POLL_SECONDS = 0.1
 

@@ -11,7 +11,7 @@ import torch
 from torch._dynamo import decorators, eval_frame
 from torch._dynamo.variables import ctx_manager
 
-from repro_runner.capture.recorder import wrap
+from repro_runner.torch_seams import wrap
 
 
 @contextmanager

@@ -109,7 +109,7 @@ def _diff(examined: Examination) -> None:
 
 
 def _guards(examined: Examination) -> None:
-    from repro_runner.capture.document import breaks_document
+    from repro_runner.capture.breaks import breaks_document
     from repro_runner.guards import find_calls, inspect_model
 
     calls = find_calls(examined.subject.name, device=examined.device)

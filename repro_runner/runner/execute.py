@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,11 +21,13 @@ from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.capture.from_text import logged_ids, unnamed
 from repro_runner.runner.compare import Outcome, difference, keep
 from repro_runner.runner.machine import ReproRun
-from repro_runner.runner.normalise import normalise
 from repro_runner.runner.requires import requirements, unmet
 from repro_runner.torch_seams import dynamo_config, guards, reset
 
 SEEDS = (0, 1, 2)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+_PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
+_LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
 SAMPLE = """
 import torch
 
@@ -307,6 +310,15 @@ def _to_device(value: Any, device: str) -> Any:
     if type(value) in (list, tuple):
         return type(value)(_to_device(item, device) for item in value)
     return value
+
+
+def normalise(text: str, folder: Path) -> str:
+    """Make messages of two machines the same: replace the folder a repro ran in, installed packages' paths and object
+    addresses."""
+    for spelling in {str(folder), str(folder.resolve())}:
+        text = text.replace(f"{spelling}/", "").replace(spelling, ".")
+    text = _PYTHON_LIBRARY.sub("", text)
+    return _LONG_ID.sub("...", _ADDRESS.sub("0x...", text)).strip()
 
 
 def _same(*inputs: Any) -> bool:

@@ -13,7 +13,6 @@ from repro_runner.environment import describe_environment
 from repro_runner.process import Ended, Job, Limits, Pool, Service
 from repro_runner.process.pool import ROOT
 
-BACKENDS = ("eager", "inductor", "mock")
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CC", "CXX", "TRITON_CACHE_DIR", "HOME")
 _KEPT_PREFIXES = ("CUDA_", "NVIDIA_", "MOCK_")
 

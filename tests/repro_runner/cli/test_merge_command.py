@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from registry.evidence import BACKENDS
 from registry.evidence_file import dump_document, new_document, parse_document, put_run
 from repro_runner.cli import main
-from repro_runner.runner.machine import BACKENDS
 
 ENVIRONMENT = {"torch": "2.13.0", "python": "3.11", "device": "cpu", "date": "2026-01-05"}
 PROGRAM = '"""A break."""\n\n\ndef broken(x):\n    return x\n\n\ndef fixed(x):\n    """When."""\n    return x\n'

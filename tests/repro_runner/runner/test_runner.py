@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from repro_runner.process import Limits, Pool
+from repro_runner.runner.execute import normalise
 from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, child_environment, open_pool
-from repro_runner.runner.normalise import normalise
 from repro_runner.runner.requires import unmet
 from tests.conftest import ROOT
 from tests.processes import processes_with
