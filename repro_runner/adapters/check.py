@@ -63,7 +63,7 @@ class CheckResult:
         """Plain text; paths are relative to the current folder where they can be."""
         return render_summary(self)
 
-    def documents(self) -> dict[str, dict[str, Any]]:
+    def documents(self) -> dict[str, Mapping[str, Any]]:
         """File name -> content."""
         return {
             "breaks.json": breaks_document(self.breaks),

@@ -81,7 +81,7 @@ def examine() -> Iterator[Finding]:
 
 
 def find_verbs() -> dict[str, tuple[str, ...]]:
-    """Seam -> the verbs whose code, or what that code imports, uses it; read from the sources, so that it stays true."""
+    """Seam -> the verbs whose code, or what that code imports, uses it. Read from the sources, so it stays true."""
     modules = dict(_modules())
     reached = {verb: _reachable(f"{_PACKAGE}.cli.{verb}", modules) for verb in _verbs(modules)}
     used = {name: _seams_in(tree) for name, tree in modules.items()}
