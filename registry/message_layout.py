@@ -1,10 +1,43 @@
-"""Torch's layout of a message, line by line: its words, and what loggers and others put before a line."""
+"""Torch's layout of a message: its words, and what loggers and others put before a line.
+
+A new layout is learnt here and nowhere else. registry.messages reads with what stands here, repro_runner.logs and
+repro_runner.capture too; sitegen.paste and sitegen.search_data export it, so that the scripts in docs/assets/js, which
+spell none of it, follow with the next `python generate_site.py`.
+"""
 
 from __future__ import annotations
 
 import re
 
 from registry.ids import LINK as LINK_PATTERN
+
+EXPLANATION = "Explanation"
+HINT = "Hint"
+CONTEXT = "Developer debug context"
+OPERATOR = "Higher Order Operator"
+LABELS = (EXPLANATION, HINT, CONTEXT, OPERATOR)
+"""What stands before the fields of a message, each with a colon."""
+FIELD_INDENT = 2
+"""Spaces by which a field's further lines are indented more than its label."""
+REASON = "Graph Break Reason"
+"""What a log puts before the reason of a break that it reports."""
+EXCEPTIONS = "torch._dynamo.exc."
+"""What stands before the name of one of torch's exceptions."""
+BREAK_EXCEPTIONS = frozenset({"Unsupported", "UncapturedHigherOrderOpError"})
+LINK_SIGN = "/gb/"
+"""What every link to a break's page has."""
+GRAPH_BREAKS = "__graph_breaks"
+"""The artifact under which torch's loggers report breaks, as a record's header names it."""
+CHAIN = "*** While handling this graph break, another graph break occurred: ***"
+FROM_USER_CODE = ("from user code:", "User code traceback:")
+ENDINGS = (
+    *FROM_USER_CODE,
+    "Stack variable source attribution:",
+    "Set TORCHDYNAMO_VERBOSE",
+    "Traceback (most recent call last)",
+    "The above exception was",
+    "During handling of the above",
+)
 
 _CLOCK = (
     r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?"
@@ -26,8 +59,8 @@ _ORIGIN = (
 )
 """Who wrote a line, where many write into one log."""
 
-# All expressions named in FRAMING mean the same in Python and in JavaScript (flags: none, but `i` for the link, and all
-# matches of colour and clock are meant).
+# All expressions named in FRAMING mean the same in Python and in JavaScript, there with these flags.
+FLAGS = {"link": "gi", "colour": "g", "clock": "g", "space": "g"}
 FRAMING = {
     "link": LINK_PATTERN,
     "colour": r"\x1b(?:\[[0-9;?]*[A-Za-z]|[\]_][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\))",
@@ -35,8 +68,8 @@ FRAMING = {
     "clock": rf"{_CLOCK}|E {{3}}|> ?",
     "header": r"[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
     r"(?:\[(?:!?[0-9][0-9/_]{0,30}|__[A-Za-z0-9_]{1,60}|rank[0-9]{1,9})\] ?)*",
-    "label": r"^[ \t]*(Explanation|Hint|Developer debug context|Higher Order Operator):(?: |$)",
-    "marker": r"Graph Break Reason: +|torch\._dynamo\.exc\.([A-Za-z]+): +|^[ \t]*(?:Unsupported|Reason): +",
+    "label": rf"^[ \t]*({'|'.join(LABELS)}):(?: |$)",
+    "marker": rf"{REASON}: +|{re.escape(EXCEPTIONS)}([A-Za-z]+): +|^[ \t]*(?:Unsupported|Reason): +",
     "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
     "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)',
     "space": r"[ \t\r\n\f\v]+",
@@ -50,31 +83,15 @@ LABEL = re.compile(FRAMING["label"])
 MARKER = re.compile(FRAMING["marker"])
 LOCATION = re.compile(FRAMING["location"])
 FRAME = re.compile(FRAMING["frame"])
-SIGNS = (
-    "xplanation:",
-    "/gb/",
-    "__graph_breaks",
-    "_dynamo.exc",
-    "_dynamo/exc.py",
-    "nsupported: ",
-    "raph break",
-    "Graph Break Reason",
-    "Developer debug context",
-)
+SPACE = re.compile(FRAMING["space"])
+BEFORE_WORDS = rf"^\s*(?:[\w.]*_dynamo\.exc\.\w+|unsupported|{REASON}|reason|{EXPLANATION}|{HINT}|{CONTEXT}):\s+"
+"""In a line that is searched for, what torch puts before the words; in JavaScript, in any case of letters."""
+MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "_dynamo.exc", "nsupported: ", REASON, CONTEXT)
+"""One of these is in every message."""
+SIGNS = (*MESSAGE_SIGNS, GRAPH_BREAKS, "_dynamo/exc.py", "raph break")
 """One of these is in every line at which a message may start."""
 LINE_START = 1000
 """Characters of a line in which a logger's header or one of torch's markers is sought."""
-CHAIN = "*** While handling this graph break, another graph break occurred: ***"
-FROM_USER_CODE = ("from user code:", "User code traceback:")
-ENDINGS = (
-    *FROM_USER_CODE,
-    "Stack variable source attribution:",
-    "Set TORCHDYNAMO_VERBOSE",
-    "Traceback (most recent call last)",
-    "The above exception was",
-    "During handling of the above",
-)
-BREAK_EXCEPTIONS = frozenset({"Unsupported", "UncapturedHigherOrderOpError"})
 
 
 def has_sign(text: str) -> bool:

@@ -11,14 +11,21 @@ from itertools import islice
 from registry.message_layout import (
     BREAK_EXCEPTIONS,
     CHAIN,
+    CONTEXT,
     ENDINGS,
+    EXPLANATION,
+    FIELD_INDENT,
     FRAME,
     FROM_USER_CODE,
     HEADER,
+    HINT,
     LABEL,
     LINK,
+    LINK_SIGN,
     LOCATION,
     MARKER,
+    OPERATOR,
+    REASON,
     has_sign,
     read_line,
     strip_markers,
@@ -77,16 +84,16 @@ class Draft:
 
     def add_field(self, name: str, text: str) -> None:
         self.fields.append((name, [text]))
-        self.certain = self.certain or name == "Developer debug context"
+        self.certain = self.certain or name == CONTEXT
 
     def add_line(self, body: str) -> bool:
         """Take a line that goes on with the last field; say whether it did."""
         indent = len(body) - len(body.lstrip())
-        stripped_layout = self.indent == 0 and self.fields[-1][0] != "Developer debug context"
+        stripped_layout = self.indent == 0 and self.fields[-1][0] != CONTEXT
         if body.strip() and indent <= self.indent and not stripped_layout:
             return False
         if len(self.bodies) < LINES_IN_MESSAGE:
-            by_torch = self.indent + 2
+            by_torch = self.indent + FIELD_INDENT
             self.fields[-1][1].append(body[by_torch:] if indent >= by_torch or not body.strip() else body.lstrip())
             self.bodies.append(body)
         return True
@@ -97,9 +104,9 @@ class Draft:
             values.setdefault(name, []).append("\n".join(lines).strip())
         self.message = replace(
             self.message,
-            explanation="\n".join(values.get("Explanation", ())),
-            hints=tuple(values.get("Hint", ())),
-            context="\n".join(values.get("Developer debug context", ())),
+            explanation="\n".join(values.get(EXPLANATION, ())),
+            hints=tuple(values.get(HINT, ())),
+            context="\n".join(values.get(CONTEXT, ())),
             text="\n".join(self.bodies).strip("\n"),
             causes=tuple(causes),
         )
@@ -142,7 +149,7 @@ class _Record:
             yield from self.close()
             waiting = None
         label = LABEL.match(body)
-        if label and not (self.ended and label[1] != "Explanation"):
+        if label and not (self.ended and label[1] != EXPLANATION):
             yield from self._read_label(label, body, number)
         elif text == CHAIN:
             self._keep_as_cause()
@@ -151,18 +158,18 @@ class _Record:
                 yield from self.close()
             else:
                 self.stack_indent = indent
-        elif "/gb/" in text and (links := LINK.findall(text)):
+        elif LINK_SIGN in text and (links := LINK.findall(text)):
             yield from self._read_links(links, body, number)
         else:
             yield from self._read_text(body, text, number)
 
     def _read_label(self, label: re.Match[str], body: str, number: int) -> Iterator[Draft]:
         name, rest = label[1], body[label.end() :]
-        if name == "Higher Order Operator":
+        if name == OPERATOR:
             self.operator = rest.strip()
             return
-        headless = self.draft is None and name == "Developer debug context"
-        if name == "Explanation" or headless:
+        headless = self.draft is None and name == CONTEXT
+        if name == EXPLANATION or headless:
             gb_type = "" if headless else strip_markers(self.last)
             reason, self.reason = self.reason, None
             if reason and not reason.message.gb_type.endswith(":") and reason.message.gb_type != gb_type:
@@ -213,7 +220,7 @@ class _Record:
         elif marker := MARKER.search(body):
             yield from self.close()
             reason = body[marker.end() :].strip()
-            by_torch = body[marker.start() :].startswith("Graph Break Reason") or marker[1] in BREAK_EXCEPTIONS
+            by_torch = body[marker.start() :].startswith(REASON) or marker[1] in BREAK_EXCEPTIONS
             certain = by_torch or self.location != ""  # before torch 2.7: "Graph break in user code at …", "Reason: …"
             message = ParsedMessage(gb_type=strip_markers(reason), location=self.location, text=reason)
             self.reason = Draft(line=number, message=message, certain=certain, record=self.key, opening=body.strip())

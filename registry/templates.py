@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from registry.message_layout import SPACE
+
 Kind = Literal["type", "explanation", "context"]
 
 ANYTHING = "\0"
@@ -15,7 +17,6 @@ INFORMATIVE = 4
 DISTINCTIVE = 12
 """Letters and digits it needs to propose a candidate by itself."""
 SOURCE = re.compile(r"[A-Za-z_][\w.]*(?:\(.*\))?", re.DOTALL)
-SPACE = re.compile(r"[ \t\r\n\f\v]+")
 
 
 def collapse(text: str) -> str:

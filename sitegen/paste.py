@@ -31,6 +31,16 @@ def _layout() -> dict[str, object]:
     """How torch sets a message: the expressions and words of registry.message_layout, so that they are written once."""
     return {
         "expressions": message_layout.FRAMING,
+        "flags": message_layout.FLAGS,
+        "labels": {
+            "explanation": message_layout.EXPLANATION,
+            "hint": message_layout.HINT,
+            "context": message_layout.CONTEXT,
+            "operator": message_layout.OPERATOR,
+        },
+        "field_indent": message_layout.FIELD_INDENT,
+        "reason": message_layout.REASON,
+        "link_sign": message_layout.LINK_SIGN,
         "signs": message_layout.SIGNS,
         "chain": message_layout.CHAIN,
         "from_user_code": message_layout.FROM_USER_CODE,

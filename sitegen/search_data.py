@@ -10,6 +10,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from registry.message_layout import BEFORE_WORDS
 from registry.model import GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
 from sitegen.compact import compact
@@ -30,7 +31,7 @@ def render_search_data(registry: Registry) -> str:
     facets = [_line(_facet(name, values[name], titles.get(name, {}))) for name in FACETS]
     breaks = [_line(_entry(gb, values)) for gb in registry]
     return (
-        f'{{"schema":{SCHEMA},\n"facets":[\n'
+        f'{{"schema":{SCHEMA},\n"before":{compact(BEFORE_WORDS)},\n"facets":[\n'
         + ",\n".join(facets)
         + '\n],\n"breaks":[\n'
         + ",\n".join(breaks)

@@ -30,8 +30,8 @@ import { buildIndex, search } from "./docs/assets/js/search.js";
 import { highlight, whereFound } from "./docs/assets/js/snippets.js";
 
 const { data, texts, query } = JSON.parse(readFileSync(0, "utf8"));
-const { breaks, facets } = JSON.parse(data);
-const index = buildIndex(breaks);
+const { before, breaks, facets } = JSON.parse(data);
+const index = buildIndex(breaks, before);
 const filters = readState(query).pairs.map((pair) => filterOf(pair, facetTable(facets)));
 const inWords = (way) => ({ ...way, drop: way.drop?.map((one) => one.words) });
 const answers = texts.map((text) => {

@@ -43,7 +43,7 @@ async function fetchData() {
   const answer = await fetch(DATA);
   if (!answer.ok) throw new Error(`${answer.status}`);
   const data = await answer.json();
-  loaded = { index: buildIndex(data.breaks), table: facetTable(data.facets) };
+  loaded = { index: buildIndex(data.breaks, data.before), table: facetTable(data.facets) };
   whenIdle(() => vocabulary(loaded.index));
   return loaded;
 }

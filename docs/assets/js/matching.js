@@ -40,7 +40,6 @@ class Template {
 /** Names the break in a text; built once from wordings.json, never changed. */
 export class Matcher {
   #layout;
-  #space;
   #distinctive;
   #rank;
   #silent;
@@ -51,7 +50,6 @@ export class Matcher {
 
   constructor(wordings) {
     this.#layout = compileLayout(wordings.layout);
-    this.#space = new RegExp(wordings.layout.expressions.space, "g");
     this.#distinctive = wordings.distinctive;
     this.#rank = new Map(wordings.breaks.map(([gbId], rank) => [gbId, rank]));
     this.#silent = { explanation: new Set(wordings.silent.explanation), context: new Set(wordings.silent.context) };
@@ -177,6 +175,6 @@ export class Matcher {
   }
 
   #collapse(text) {
-    return text.replace(this.#space, " ").replace(/^ | $/g, "");
+    return text.replace(this.#layout.space, " ").replace(/^ | $/g, "");
   }
 }

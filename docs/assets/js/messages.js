@@ -3,8 +3,8 @@
 
 /** Torch's layout, from wordings.json: the expressions and words themselves are written once, in Python. */
 export function compileLayout(layout) {
-  const flags = { link: "gi", colour: "g", clock: "g" };
-  const compiled = Object.entries(layout.expressions).map(([name, source]) => [name, new RegExp(source, flags[name])]);
+  const { expressions, flags } = layout;
+  const compiled = Object.entries(expressions).map(([name, source]) => [name, new RegExp(source, flags[name])]);
   return { ...layout, ...Object.fromEntries(compiled) };
 }
 
@@ -121,11 +121,10 @@ export function unlabelled(text, layout) {
 
 // --- one message ----------------------------------------------------------------------------------------------------
 
-const CONTEXT = "Developer debug context";
-
 /** A message being read; finished ones leave as they are. */
 class Draft {
-  constructor({ line, message, certain, indent = 0, bodies = [] }) {
+  constructor(layout, { line, message, certain, indent = 0, bodies = [] }) {
+    this.layout = layout;
     this.line = line;
     this.message = message;
     this.certain = certain; // only torch writes like this: worth keeping even if nobody knows it
@@ -137,18 +136,18 @@ class Draft {
 
   addField(name, text) {
     this.fields.push([name, [text]]);
-    this.certain ||= name === CONTEXT;
+    this.certain ||= name === this.layout.labels.context;
   }
 
   /** Take a line that goes on with the last field; say whether it did. */
-  addLine(body, layout) {
+  addLine(body) {
     const indent = indentOf(body);
     const blank = indent === body.length;
     const [name, lines] = this.fields[this.fields.length - 1];
-    const strippedLayout = this.indent === 0 && name !== CONTEXT;
+    const strippedLayout = this.indent === 0 && name !== this.layout.labels.context;
     if (!blank && indent <= this.indent && !strippedLayout) return false;
-    if (this.bodies.length < layout.lines_in_message) {
-      const byTorch = this.indent + 2;
+    if (this.bodies.length < this.layout.lines_in_message) {
+      const byTorch = this.indent + this.layout.field_indent;
       lines.push(body.slice(indent >= byTorch || blank ? byTorch : indent));
       this.bodies.push(body);
     }
@@ -156,11 +155,11 @@ class Draft {
   }
 
   finish(causes = []) {
-    const values = { Explanation: [], Hint: [], [CONTEXT]: [] };
-    for (const [name, lines] of this.fields) values[name].push(strip(lines.join("\n")));
-    this.message.explanation = values.Explanation.join("\n");
-    this.message.hints = values.Hint;
-    this.message.context = values[CONTEXT].join("\n");
+    const { labels } = this.layout;
+    const valuesOf = (label) => this.fields.filter(([name]) => name === label).map(([, lines]) => strip(lines.join("\n")));
+    this.message.explanation = valuesOf(labels.explanation).join("\n");
+    this.message.hints = valuesOf(labels.hint);
+    this.message.context = valuesOf(labels.context).join("\n");
     this.message.text = stripAll(this.bodies.join("\n"), "\n");
     this.message.causes = causes;
     return this;
@@ -189,7 +188,7 @@ class LogRecord {
   read(body, number) {
     const text = strip(body);
     if (!text) {
-      if (this.draft && !this.ended) this.draft.addLine("", this.layout);
+      if (this.draft && !this.ended) this.draft.addLine("");
       return;
     }
     const indent = indentOf(body);
@@ -204,7 +203,7 @@ class LogRecord {
       waiting = null;
     }
     const label = this.layout.label.exec(body);
-    if (label && !(this.ended && label[1] !== "Explanation")) {
+    if (label && !(this.ended && label[1] !== this.layout.labels.explanation)) {
       this.#readLabel(label, body, number);
     } else if (text === this.layout.chain) {
       this.#keepAsCause();
@@ -212,7 +211,7 @@ class LogRecord {
       if (waiting.message.location) this.close();
       else this.stackIndent = indent;
     } else {
-      const links = text.includes("/gb/") ? findLinks(text, this.layout) : [];
+      const links = text.includes(this.layout.link_sign) ? findLinks(text, this.layout) : [];
       if (links.length) this.#readLinks(links, body, text, number);
       else this.#readText(body, text, number);
     }
@@ -220,14 +219,15 @@ class LogRecord {
 
   #readLabel(label, body, number) {
     const name = label[1];
+    const { labels } = this.layout;
     const rest = body.slice(label[0].length);
-    if (name === "Higher Order Operator") {
+    if (name === labels.operator) {
       this.operator = strip(rest);
       return;
     }
-    const headless = !this.draft && name === CONTEXT;
+    const headless = !this.draft && name === labels.context;
     if (headless) this.#start("", body, number);
-    else if (name === "Explanation") this.#start(stripMarkers(this.last, this.layout), body, number);
+    else if (name === labels.explanation) this.#start(stripMarkers(this.last, this.layout), body, number);
     if (this.draft) {
       this.draft.bodies.push(body);
       this.draft.foreign = 0;
@@ -245,7 +245,7 @@ class LogRecord {
     const causes = this.draft ? [] : [...this.chain];
     if (!causes.length) this.close();
     this.chain = causes;
-    this.draft = new Draft({
+    this.draft = new Draft(this.layout, {
       line: reason ? reason.line : number,
       message: makeMessage({ gbType, higherOrderOperator: this.operator, location: this.location }),
       certain: Boolean(reason?.certain),
@@ -264,13 +264,13 @@ class LogRecord {
       this.draft.certain = this.ended = true;
     }
     for (; next < links.length; next++) {
-      this.found.push(new Draft({ line: number, message: makeMessage({ link: links[next], text }), certain: true }));
+      this.found.push(new Draft(this.layout, { line: number, message: makeMessage({ link: links[next], text }), certain: true }));
     }
   }
 
   #readText(body, text, number) {
     if (this.ended || startsWithAny(text, this.layout.endings)) this.close();
-    if (this.draft && !this.#startsAnew(body) && this.draft.addLine(body, this.layout)) {
+    if (this.draft && !this.#startsAnew(body) && this.draft.addLine(body)) {
       this.last = body;
       return;
     }
@@ -290,8 +290,8 @@ class LogRecord {
 
   #waitForExplanation(marker, body, number) {
     const text = strip(body.slice(marker.index + marker[0].length));
-    const byTorch = marker[0].startsWith("Graph Break Reason") || this.layout.break_exceptions.includes(marker[1]);
-    this.reason = new Draft({
+    const byTorch = marker[0].startsWith(this.layout.reason) || this.layout.break_exceptions.includes(marker[1]);
+    this.reason = new Draft(this.layout, {
       line: number,
       message: makeMessage({ gbType: stripMarkers(text, this.layout), location: this.location, text }),
       certain: byTorch || this.location !== "", // before torch 2.7: "Graph break in user code at …", "Reason: …"

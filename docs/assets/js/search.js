@@ -10,8 +10,11 @@ const COST = { id: 0, titleStart: 1, titleInside: 2, oldStart: 3, oldInside: 4, 
 // How the whole text fits a title; what does not fit is ranked by its words.
 const FIT = { id: 0, exact: 1, prefix: 2, wordStart: 3, inside: 4, scattered: 5, old: 6, words: 9 };
 
-/** What search works on: the entries of breaks.json, and each one's text in lower case. */
-export function buildIndex(breaks) {
+/**
+ * What search works on: the entries of breaks.json, and each one's text in lower case. `before` is an expression for
+ * what torch puts before the words of a message: nobody who searches means it.
+ */
+export function buildIndex(breaks, before) {
   const entries = breaks.map((entry, position) => {
     const lower = { title: fold(entry.title ?? "") };
     for (const field of FIELDS) lower[field] = fold([entry[field] ?? []].flat().join("\n"));
@@ -19,7 +22,7 @@ export function buildIndex(breaks) {
     const all = [id, lower.title, ...FIELDS.map((field) => lower[field])].join("\n");
     return { ...entry, position, lower, key: id, all };
   });
-  return { entries, byId: new Map(entries.map((entry) => [entry.key, entry])), vocabulary: null };
+  return { entries, before: before ? new RegExp(before, "i") : null, vocabulary: null };
 }
 
 /** Lower case, and one space where there are several: a text found in a terminal has its own line breaks. */
@@ -27,13 +30,10 @@ export function fold(text) {
   return text.toLowerCase().replace(/[^\S\n]+/g, " ");
 }
 
-/** What torch puts before the words of a message: nobody who searches means it. */
-const BEFORE = /^\s*(?:[\w.]*_dynamo\.exc\.\w+|unsupported|graph break reason|reason|explanation|hint|developer debug context):\s+/i;
-
 /** A line of a message as the registry has it. */
-export function bare(text) {
+function bare(text, { before }) {
   let left = text;
-  while (BEFORE.test(left)) left = left.replace(BEFORE, "");
+  while (before?.test(left)) left = left.replace(before, "");
   return left;
 }
 
@@ -44,7 +44,7 @@ export function wordsOf(text) {
 
 /** The id that a word names: 170, gb170, GB0170, or the link that torch prints. */
 export function idOf(word) {
-  const found = /^(?:.*\/)?(?:gb)?(\d{1,4})(?:\.html\W*)?$/.exec(word);
+  const found = /^(?:.*\/)?(?:gb)?(\d{1,6})(?:\.html\W*)?$/.exec(word);
   return found ? `gb${found[1].padStart(4, "0")}` : null;
 }
 
@@ -53,10 +53,11 @@ export function idOf(word) {
  * `respelt` names the words that only a small change made findable, and what they became.
  */
 export function search(index, text, passes = () => true) {
-  const words = wordsOf(bare(text));
+  const sought = bare(text, index);
+  const words = wordsOf(sought);
   const candidates = index.entries.filter(passes);
   if (!words.length) return { entries: candidates, words, respelt: [] };
-  const found = ranked(candidates, fold(bare(text)).split(/\s+/).filter(Boolean).join(" "), words);
+  const found = ranked(candidates, fold(sought).split(/\s+/).filter(Boolean).join(" "), words);
   if (found.length || index.entries.some((entry) => fits(entry, words))) return { entries: found, words, respelt: [] };
   return withTypos(index, candidates, words);
 }
