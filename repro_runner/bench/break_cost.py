@@ -1,25 +1,91 @@
 """What a break costs: one block with more and more breaks, eager and compiled, measured in turns.
 
-Machines have moods, so times of different minutes don't compare. In a round every variant is measured once, in an order
-of its own; ratios are made within a round, and the spread is that of the ratios.
+The block has the same layers and computes the same numbers, however many breaks there are. Machines have moods, so
+times of different minutes don't compare. In a round every variant is measured once, in an order of its own; ratios are
+made within a round, and the spread is that of the ratios.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.utils.benchmark import Timer
 
-from repro_runner.bench.backends import watched
-from repro_runner.bench.block import BREAKS, SHAPES, BlockShape, block_with_breaks, make_layers
-from repro_runner.bench.job import Job
-from repro_runner.bench.latency import clock_of, timer_of
-from repro_runner.bench.spread import spread
+from repro_runner.bench.catalogue import Measurement
+from repro_runner.bench.document import Curve, CurvePoint, Spread
+from repro_runner.bench.measuring import clock_of, spread, timer_of, watch_compilation
+from repro_runner.torch_seams import reset
+
+BREAKS = (0, 1, 2, 4, 8, 16)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockShape:
+    """So many layers, each `x + relu(linear(norm(x)))`, on a matrix of `rows` × `width`."""
+
+    name: str
+    layers: int
+    width: int
+    rows: int
+
+
+SHAPES = {
+    ("full", "cpu"): (
+        BlockShape(name="small", layers=32, width=64, rows=32),
+        BlockShape(name="large", layers=32, width=512, rows=128),
+    ),
+    ("full", "cuda"): (
+        BlockShape(name="small", layers=32, width=64, rows=32),
+        BlockShape(name="large", layers=32, width=2048, rows=4096),
+    ),
+    ("tiny", "cpu"): (BlockShape(name="tiny", layers=2, width=8, rows=4),),
+    ("tiny", "cuda"): (BlockShape(name="tiny", layers=2, width=8, rows=4),),
+}
+"""(size, device) -> where a break is much of the work, and where it is little of it. A GPU needs more work for that."""
+
+
+class _Layer(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.norm, self.linear = nn.LayerNorm(width), nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + torch.relu(self.linear(self.norm(x)))
+
+
+def make_layers(shape: BlockShape) -> nn.ModuleList:
+    """The layers that all variants of a block share."""
+    return nn.ModuleList(_Layer(shape.width) for _ in range(shape.layers)).eval()
+
+
+def block_with_breaks(layers: nn.ModuleList, breaks: int) -> Callable[[Tensor], Tensor]:
+    """A function of its own, with so many breaks spread evenly between the layers.
+
+    It is written out line by line: a break inside a loop is another matter, since Dynamo then gives the loop up whole.
+    """
+    after = break_places(len(layers), breaks)
+    lines = ["def block(x):"]
+    for place in range(len(layers)):
+        lines.append(f"    x = layers[{place}](x)")
+        if place + 1 in after:
+            lines.append("    torch._dynamo.graph_break()")
+    lines.append("    return x")
+    names: dict[str, Any] = {"layers": layers, "torch": torch}
+    # A file name of its own: Dynamo takes code that is equal, name included, for one that it knows.
+    exec(compile("\n".join(lines), f"<block {id(layers)} with {breaks} breaks>", "exec"), names)
+    block: Callable[[Tensor], Tensor] = names["block"]
+    return block
+
+
+def break_places(layers: int, breaks: int) -> frozenset[int]:
+    """After how many layers a break comes."""
+    return frozenset(round(layers * (at + 1) / (breaks + 1)) for at in range(breaks))
+
 
 Variant = tuple[str, int]
 """(eager or inductor, how many breaks)."""
@@ -31,36 +97,37 @@ _TURN_S = 0.01
 """A turn lasts at least so long: a shorter one would measure the clock."""
 
 
-def measure_break_cost(job: Job) -> dict[str, Any]:
+def measure_break_cost(measurement: Measurement) -> list[Curve]:
     """A curve for each shape of the block."""
     torch.manual_seed(0)
     with torch.no_grad():
-        return {"curves": [_curve(shape, job) for shape in SHAPES[job.size, job.device]]}
+        return [_curve(shape, measurement) for shape in SHAPES[measurement.size, measurement.device]]
 
 
-def _curve(shape: BlockShape, job: Job) -> dict[str, Any]:
-    torch._dynamo.reset()
-    layers = make_layers(shape).to(job.device)  # `with torch.device(…)` would slow every call that is measured
-    x = torch.randn(shape.rows, shape.width, device=job.device)
+def _curve(shape: BlockShape, measurement: Measurement) -> Curve:
+    reset()
+    device = measurement.device
+    layers = make_layers(shape).to(device)  # `with torch.device(…)` would slow every call that is measured
+    x = torch.randn(shape.rows, shape.width, device=device)
     breaks = [count for count in BREAKS if count < shape.layers]
     blocks = {count: block_with_breaks(layers, count) for count in breaks}
     calls: dict[Variant, Callable[[], Tensor]] = {}
     graphs = {}
     for count, block in blocks.items():
         compiled = torch.compile(block, backend="inductor")
-        with watched() as compilation:
+        with watch_compilation() as compilation:
             torch.testing.assert_close(compiled(x), block(x), rtol=1e-3, atol=1e-3)
         graphs[count] = compilation.graphs
         if compilation.graphs != count + 1:
             raise RuntimeError(f"{count} breaks gave {compilation.graphs} graphs: torch gave up on the block")
         calls["eager", count] = _call(block, x)
         calls["inductor", count] = _call(compiled, x)
-    rounds = _rounds({variant: timer_of(call, job.device) for variant, call in calls.items()}, job)
+    rounds = _rounds({variant: timer_of(call, device) for variant, call in calls.items()}, measurement)
     return {
         "block": {**asdict(shape), "dtype": str(x.dtype).removeprefix("torch.")},
         "threads": torch.get_num_threads(),
-        "clock": clock_of(job.device),
-        "rounds": job.runs,
+        "clock": clock_of(device),
+        "rounds": measurement.runs,
         "points": [_point(count, graphs[count], rounds) for count in breaks],
     }
 
@@ -69,31 +136,38 @@ def _call(block: Callable[[Tensor], Tensor], x: Tensor) -> Callable[[], Tensor]:
     return lambda: block(x)
 
 
-def _rounds(timers: Mapping[Variant, Timer], job: Job) -> list[Round]:
+def _rounds(timers: Mapping[Variant, Timer], measurement: Measurement) -> list[Round]:
     turns = {
-        variant: max(1, round(_TURN_S / timer.timeit(max(1, job.warmup)).median)) for variant, timer in timers.items()
+        variant: max(1, round(_TURN_S / timer.timeit(max(1, measurement.warmup)).median))
+        for variant, timer in timers.items()
     }
     order = list(timers)
     rounds: list[Round] = []
-    for seed in range(job.runs):
+    for seed in range(measurement.runs):
         random.Random(seed).shuffle(order)
         rounds.append({variant: timers[variant].timeit(turns[variant]).median for variant in order})
     return rounds
 
 
-def _point(breaks: int, graphs: int, rounds: list[Round]) -> dict[str, Any]:
-    point: dict[str, Any] = {"breaks": breaks, "graphs": graphs}
-    for way in ("eager", "inductor"):
-        point[way] = {
-            "seconds": spread([times[way, breaks] for times in rounds]),
-            "relative": spread([times[way, breaks] / times[WITHOUT] for times in rounds]),
-        }
-    point["of_eager"] = spread([times["inductor", breaks] / times["eager", breaks] for times in rounds])
-    point["added_per_break_s"] = _added(breaks, rounds)
-    return point
+def _point(breaks: int, graphs: int, rounds: list[Round]) -> CurvePoint:
+    return {
+        "breaks": breaks,
+        "graphs": graphs,
+        "eager": _times("eager", breaks, rounds),
+        "inductor": _times("inductor", breaks, rounds),
+        "of_eager": spread([times["inductor", breaks] / times["eager", breaks] for times in rounds]),
+        "added_per_break_s": _added(breaks, rounds),
+    }
 
 
-def _added(breaks: int, rounds: Iterable[Round]) -> dict[str, float] | None:
+def _times(way: str, breaks: int, rounds: list[Round]) -> dict[str, Spread]:
+    return {
+        "seconds": spread([times[way, breaks] for times in rounds]),
+        "relative": spread([times[way, breaks] / times[WITHOUT] for times in rounds]),
+    }
+
+
+def _added(breaks: int, rounds: Iterable[Round]) -> Spread | None:
     if not breaks:
         return None
     return spread([(times["inductor", breaks] - times[WITHOUT]) / breaks for times in rounds])

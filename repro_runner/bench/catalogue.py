@@ -108,3 +108,18 @@ SSM = ModelEntry(
 )
 
 MODELS = {model.name: model for model in (BERT, RESNET, SSM)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """What one process measures: a model under a backend, or the block with breaks where `model` is empty."""
+
+    model: str = ""
+    """A name in the catalogue, or MODEL.py:make_model."""
+    backend: str = ""
+    size: str = "full"
+    device: str = "cpu"
+    warmup: int = 3
+    runs: int = 20
+    only_compile: bool = False
+    """Time the first call and nothing else: the second process of a row, which finds the cache filled."""

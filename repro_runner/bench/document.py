@@ -6,13 +6,11 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any
+from typing import Any, TypedDict
 
+from registry.documents import Document, head
 from repro_runner.bench.catalogue import BACKENDS, MODELS
 from repro_runner.environment import describe_environment
-
-SCHEMA = 1
-Document = dict[str, Any]
 
 MEMORY = {
     "cpu": "the rise of the process's resident memory from the model made to the peak of a call; "
@@ -22,6 +20,79 @@ MEMORY = {
 """Device -> what the bytes of a row are."""
 
 _LIMITS = {"alignment": ("MOCK_ALIGNMENT", "1"), "max_memory": ("MOCK_MAX_MEMORY", "17179869184")}
+
+
+class Spread(TypedDict):
+    """A number that was measured many times: its middle, where the middle half lies, the least, and how often."""
+
+    median: float
+    low: float
+    high: float
+    min: float
+    runs: int
+
+
+class Row(TypedDict, total=False):
+    """A model under a backend. One that failed has its names, its status and the cause."""
+
+    model: str
+    title: str
+    size: str | None
+    sample: str | None
+    backend: str
+    status: str
+    """`measured` or `failed`."""
+    cause: str
+    parameters: int
+    samples: int | None
+    threads: int
+    clock: str
+    latency: Spread
+    throughput: float | None
+    memory: int | None
+    graphs: int | None
+    breaks: int | None
+    break_ids: list[str]
+    violations: int | None
+    numerics: dict[str, Any] | None
+    compile_s: dict[str, float | None]
+    """`cold` and `warm`: seconds of the first call with an empty and with a filled cache."""
+
+
+class BenchDocument(Document):
+    """bench.json."""
+
+    environment: dict[str, Any]
+    memory_is: str
+    rows: list[Row]
+
+
+class CurvePoint(TypedDict):
+    """The block with so many breaks."""
+
+    breaks: int
+    graphs: int
+    eager: dict[str, Spread]
+    inductor: dict[str, Spread]
+    of_eager: Spread
+    added_per_break_s: Spread | None
+
+
+class Curve(TypedDict):
+    """One block with more and more breaks."""
+
+    block: dict[str, Any]
+    threads: int
+    clock: str
+    rounds: int
+    points: list[CurvePoint]
+
+
+class BreakCostDocument(Document):
+    """break_cost.json."""
+
+    environment: dict[str, Any]
+    curves: list[Curve]
 
 
 def describe_machine(device: str) -> dict[str, Any]:
@@ -35,27 +106,33 @@ def describe_machine(device: str) -> dict[str, Any]:
     }
 
 
-def bench_document(environment: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> Document:
-    head = {"kind": "bench", "schema": SCHEMA, "environment": dict(environment)}
-    return {**head, "memory_is": MEMORY[environment["device"]], "rows": list(rows)}
+def bench_document(environment: Mapping[str, Any], rows: Iterable[Row]) -> BenchDocument:
+    """The content of bench.json."""
+    return {
+        **head("bench"),
+        "environment": dict(environment),
+        "memory_is": MEMORY[environment["device"]],
+        "rows": list(rows),
+    }
 
 
-def break_cost_document(environment: Mapping[str, Any], curves: Iterable[Mapping[str, Any]]) -> Document:
+def break_cost_document(environment: Mapping[str, Any], curves: Iterable[Curve]) -> BreakCostDocument:
+    """The content of break_cost.json."""
     own = {name: value for name, value in environment.items() if name not in ("transformers", "limits")}
-    return {"kind": "break_cost", "schema": SCHEMA, "environment": own, "curves": list(curves)}
+    return {**head("break_cost"), "environment": own, "curves": list(curves)}
 
 
-def lay_over(before: Document, newer: Document) -> Document:
+def lay_over(before: Mapping[str, Any], newer: Mapping[str, Any]) -> dict[str, Any]:
     """Newer rows in place of those of the same model and backend. The others stay, if they are from the same place."""
     if before.get("kind") != "bench" or newer["kind"] != "bench" or _place(before) != _place(newer):
-        return newer
+        return dict(newer)
     rows = {(row["model"], row["backend"]): row for row in [*before["rows"], *newer["rows"]]}
     order = [(model, backend) for model in MODELS for backend in BACKENDS]
     known = [key for key in order if key in rows]
     return {**newer, "rows": [rows[key] for key in [*known, *(key for key in rows if key not in known)]]}
 
 
-def _place(document: Document) -> dict[str, Any]:
+def _place(document: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document["environment"].items() if name not in ("date", "project")}
 
 
@@ -65,7 +142,8 @@ def file_name(kind: str, environment: Mapping[str, Any]) -> str:
     return f"{what}-{environment['torch']}-{environment['device']}.json"
 
 
-def dump_document(document: Document) -> str:
+def dump_document(document: Mapping[str, Any]) -> str:
+    """As a file of `registry/measurements/`: one space, where a run's own file has two."""
     return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

@@ -4,75 +4,106 @@ the models whose shapes come from there."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
 
 from registry.errors import InvalidInput
-from repro_runner.bench.backends import CHECKS_LIMITS, backend_of, compiled, watched
-from repro_runner.bench.catalogue import MODELS
-from repro_runner.bench.job import Job
-from repro_runner.bench.latency import clock_of, first_call, latency
-from repro_runner.bench.models import count_parameters, make_subject
-from repro_runner.bench.peak_memory import PeakMemory
-from repro_runner.bench.spread import rounded
+from repro_runner.backends import mock_backend
+from repro_runner.bench.break_cost import measure_break_cost
+from repro_runner.bench.catalogue import MODELS, Measurement
+from repro_runner.bench.measuring import PeakMemory, clock_of, first_call, latency, rounded, watch_compilation
+from repro_runner.bench.networks import count_parameters, make_subject
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
 from repro_runner.model_under_test import ModelUnderTest, load_model, tensors_in
 
+_CHECKS_LIMITS = frozenset({"mock", "aot"})
 
-def measure_row(job: Job) -> dict[str, Any]:
-    """Everything about the row that one process can tell; only the time of the first call if the job says so."""
+
+def measure(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """The task of a child: the measurement, or why there is none."""
+    measurement = Measurement(**arguments)
+    try:
+        return measure_row(measurement) if measurement.model else {"curves": measure_break_cost(measurement)}
+    except InvalidInput as error:
+        return {"failed": str(error)}
+    except Exception as error:  # noqa: BLE001 - a model and a backend may raise anything, and it costs their row alone
+        if isinstance(error, ModuleNotFoundError) and error.name == "transformers":
+            return {"failed": "transformers is not installed; `pip install graph-break-registry[toolkit]`"}
+        cause = getattr(error, "inner_exception", None) or error  # what a backend said, not what Dynamo says around it
+        first = str(cause).strip().partition("\n")[0]
+        return {"failed": f"{type(cause).__name__}: {first}" if first else type(cause).__name__}
+
+
+def measure_row(measurement: Measurement) -> dict[str, Any]:
+    """Everything about the row that one process can tell; only the time of the first call if that is asked for."""
     subject = (
-        make_subject(job.model, job.size, job.device)
-        if job.model in MODELS
-        else load_model(job.model, device=job.device)
+        make_subject(measurement.model, measurement.size, measurement.device)
+        if measurement.model in MODELS
+        else load_model(measurement.model, device=measurement.device)
     )
     with torch.no_grad():
-        return _time_first_call(subject, job) if job.only_compile else _measure(subject, job)
+        return _time_first_call(subject, measurement) if measurement.only_compile else _measure(subject, measurement)
 
 
-def _time_first_call(subject: ModelUnderTest, job: Job) -> dict[str, Any]:
-    call = _call(subject, compiled(subject.model, job.backend))
-    return {"first_call": first_call(call, job.device)}
+def _time_first_call(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
+    call = _call(subject, measurement.backend)
+    return {"first_call": first_call(call, measurement.device)}
 
 
-def _measure(subject: ModelUnderTest, job: Job) -> dict[str, Any]:
-    memory = PeakMemory(job.device)
-    call = _call(subject, compiled(subject.model, job.backend))
-    with watched() as compilation:
-        first = first_call(call, job.device)
-    found = latency(call, job.device, warmup=job.warmup, runs=job.runs)
+def _measure(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
+    device, backend = measurement.device, measurement.backend
+    memory = PeakMemory(device)
+    call = _call(subject, backend)
+    with watch_compilation() as compilation:
+        first = first_call(call, device)
+    times = latency(call, device, warmup=measurement.warmup, runs=measurement.runs)
     samples = _samples(subject)
-    eager = job.backend == "eager"
+    eager = backend == "eager"
     return {
         "parameters": count_parameters(subject.model),
         "samples": samples,
         "threads": torch.get_num_threads(),
-        "clock": clock_of(job.device),
+        "clock": clock_of(device),
         "first_call": first,
-        "latency": found,
-        "throughput": rounded(samples / found["median"]) if samples else None,
+        "latency": times,
+        "throughput": rounded(samples / times["median"]) if samples else None,
         "memory": memory.of(call),
         "graphs": None if eager else compilation.graphs,
         "breaks": None if eager else compilation.break_count,
         "break_ids": compilation.break_ids,
-        "violations": len(compilation.violations) if job.backend in CHECKS_LIMITS else None,
-        "numerics": None if eager else _numerics(subject, job),
+        "violations": len(compilation.violations) if backend in _CHECKS_LIMITS else None,
+        "numerics": None if eager else _numerics(subject, measurement),
     }
 
 
-def _call(subject: ModelUnderTest, model: Callable[..., Any]) -> Callable[[], Any]:
+def _call(subject: ModelUnderTest, backend: str) -> Callable[[], Any]:
+    """A call of the model as it is for `eager`; otherwise of what torch.compile makes of it at its first call."""
+    model = subject.model if backend == "eager" else torch.compile(subject.model, backend=_backend(backend))
     args, kwargs = subject.fresh_inputs()
     return lambda: model(*args, **kwargs)
 
 
-def _numerics(subject: ModelUnderTest, job: Job) -> dict[str, Any] | None:
+def _backend(name: str) -> str | Callable[..., Any]:
+    """As torch.compile takes it, whether or not this project is installed."""
+    if name == "mock":
+        return mock_backend
+    if name == "aot":
+        # Here, since it needs parts of Inductor that a release may lack: only the rows of this backend fail for it.
+        from repro_runner.aot_backend.mock import aot_mock_backend
+
+        return aot_mock_backend
+    return name
+
+
+def _numerics(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any] | None:
     """What KernelDiff says of this backend against eager; None if there is nothing to compare."""
     # The catalogue's models draw no random numbers, and another setting would mean another compilation.
-    config = ComparisonConfig(repeats=1, fallback_random=job.model not in MODELS)
+    config = ComparisonConfig(repeats=1, fallback_random=measurement.model not in MODELS)
     try:
-        report = diff_model(subject, config, test_backend=backend_of(job.backend), find_first_op=False)
+        report = diff_model(subject, config, test_backend=_backend(measurement.backend), find_first_op=False)
     except InvalidInput:  # it returns no tensor
         return None
     errors = [leaf.comparison.max_absolute_error for leaf in report.leaves if leaf.comparison is not None]

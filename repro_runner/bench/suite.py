@@ -2,74 +2,99 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from repro_runner.bench.catalogue import MODELS
-from repro_runner.bench.children import run_child
-from repro_runner.bench.job import Job
-
-Row = dict[str, Any]
+from repro_runner.bench.catalogue import MODELS, Measurement
+from repro_runner.bench.document import Row
+from repro_runner.process import Job, Limits, Pool, PoolDied, Service, importable_environment
 
 _KEEPS_A_CACHE = frozenset({"inductor", "aot"})
 
 
 def plan_rows(
     models: Sequence[str], backends: Sequence[str], *, size: str, device: str, warmup: int, runs: int
-) -> list[Job]:
-    """A job per row, model by model."""
+) -> list[Measurement]:
+    """A measurement per row, model by model."""
     return [
-        Job(model=model, backend=backend, size=size, device=device, warmup=warmup, runs=runs)
+        Measurement(model=model, backend=backend, size=size, device=device, warmup=warmup, runs=runs)
         for model in models
         for backend in backends
     ]
 
 
-def measure_rows(jobs: Sequence[Job], *, timeout: float) -> Iterator[Row]:
+def measure_rows(planned: Sequence[Measurement], *, timeout: float) -> Iterator[Row]:
     """Each row as soon as it is known; one that failed says why."""
-    for job in jobs:
+    for measurement in planned:
         with tempfile.TemporaryDirectory(prefix="graphbreak-bench-", ignore_cleanup_errors=True) as home:
-            yield _row(job, Path(home), timeout)
+            yield _row(measurement, Path(home), timeout)
 
 
-def measure_curves(job: Job, *, timeout: float) -> dict[str, Any]:
+def measure_curves(measurement: Measurement, *, timeout: float) -> dict[str, Any]:
     """The block with breaks: all its variants in one process, so that they share the machine's moods."""
     with tempfile.TemporaryDirectory(prefix="graphbreak-bench-", ignore_cleanup_errors=True) as home:
-        return run_child(job, Path(home), timeout=timeout, environment={})  # what is compiled before is no loss here
+        return measure_in_child(measurement, Path(home), timeout=timeout)  # what is compiled before is no loss here
 
 
-def _row(job: Job, home: Path, timeout: float) -> Row:
+def measure_in_child(
+    measurement: Measurement, folder: Path, *, timeout: float, environment: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """What a fresh process measured; `{"failed": why}` if it did not. It leaves its result in `folder`."""
+    service = Service(
+        task="repro_runner.bench.row:measure",
+        isolate="process",
+        limits=Limits(seconds=timeout, memory=sys.maxsize),
+    )
+    job = Job(key=measurement.model, arguments=asdict(measurement), folder=str(folder))
+    with Pool(service, importable_environment() | dict(environment or {})) as pool:
+        try:
+            ended = pool.run(job)
+        except PoolDied as error:
+            return {"failed": str(error)}
+    if ended.result is not None:
+        return ended.result
+    if ended.failure.startswith("took longer"):
+        return {"failed": f"{ended.failure}; --timeout gives it more"}
+    last = ended.stdout.last_line
+    return {"failed": f"{ended.failure}: {last}" if last else ended.failure}
+
+
+def _row(measurement: Measurement, home: Path, timeout: float) -> Row:
     """Two processes with one cache: empty for the first, filled for the second."""
-    surroundings = _surroundings(home)
-    found = run_child(job, home, timeout=timeout, environment=surroundings)
+    environment = _row_environment(home)
+    row = _named(measurement)
+    found = measure_in_child(measurement, home, timeout=timeout, environment=environment)
     if "failed" in found:
-        return {**_subject(job), "status": "failed", "cause": found["failed"]}
+        return {**row, "status": "failed", "cause": found["failed"]}
     first = found.pop("first_call")
-    compile_s: dict[str, float | None] = {"cold": None if job.backend == "eager" else first, "warm": None}
-    if job.backend in _KEEPS_A_CACHE:
-        warm = run_child(replace(job, only_compile=True), home, timeout=timeout, environment=surroundings)
+    compile_s: dict[str, float | None] = {"cold": None if measurement.backend == "eager" else first, "warm": None}
+    if measurement.backend in _KEEPS_A_CACHE:
+        second = replace(measurement, only_compile=True)
+        warm = measure_in_child(second, home, timeout=timeout, environment=environment)
         if "failed" in warm:
-            return {**_subject(job), "status": "failed", "cause": f"with a filled cache: {warm['failed']}"}
+            return {**row, "status": "failed", "cause": f"with a filled cache: {warm['failed']}"}
         compile_s["warm"] = warm["first_call"]
-    return {**_subject(job), "status": "measured", **found, "compile_s": compile_s}
+    return {**row, "status": "measured", **found, "compile_s": compile_s}  # type: ignore[typeddict-item]
 
 
-def _subject(job: Job) -> Row:
-    shape = MODELS[job.model].sizes[job.size] if job.model in MODELS else None
+def _named(measurement: Measurement) -> Row:
+    name = measurement.model
+    shape = MODELS[name].sizes[measurement.size] if name in MODELS else None
     return {
-        "model": job.model,
-        "title": MODELS[job.model].title if shape else job.model,
-        "size": job.size if shape else None,
+        "model": name,
+        "title": MODELS[name].title if shape else name,
+        "size": measurement.size if shape else None,
         "sample": shape.sample_is if shape else None,
-        "backend": job.backend,
+        "backend": measurement.backend,
     }
 
 
-def _surroundings(home: Path) -> dict[str, str]:
-    """Caches that nobody else fills; nothing fetched; limits that are told, not enforced."""
+def _row_environment(home: Path) -> dict[str, str]:
+    """Caches that only this row fills; nothing fetched; violations are counted, and stop nothing."""
     return {
         "TORCHINDUCTOR_CACHE_DIR": str(home / "cache"),
         "TRITON_CACHE_DIR": str(home / "cache" / "triton"),

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from registry.errors import InvalidInput, WriteFailed
 from repro_runner.environment import NoGpu, NoTorch
 from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE, REFUSED, describe_exit_codes
+from repro_runner.output.terminal import plain
 
 VERBS = {
     "add": "put the breaks of a saved run into the registry, as seen in a program of yours",
@@ -59,7 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_AS_IT_SHOULD_BE
     except (InvalidInput, WriteFailed, NoTorch, NoGpu) as error:
-        print(error, file=sys.stderr)
+        # It names files and what is in them; neither may steer the terminal.
+        print("\n".join(map(plain, str(error).split("\n"))), file=sys.stderr)
         return REFUSED
 
 

@@ -6,16 +6,16 @@ import argparse
 import difflib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from registry.datafile import check_writable, read_data_file, write_data_file
 from registry.errors import InvalidInput, Problem, WriteFailed
-from repro_runner.bench.catalogue import BACKENDS, MODELS, SIZES
+from repro_runner.bench.catalogue import BACKENDS, MODELS, SIZES, Measurement
 from repro_runner.bench.document import (
-    Document,
+    Row,
     bench_document,
     break_cost_document,
     describe_machine,
@@ -23,9 +23,11 @@ from repro_runner.bench.document import (
     file_name,
     lay_over,
 )
-from repro_runner.bench.job import Job
 from repro_runner.bench.suite import measure_curves, measure_rows, plan_rows
-from repro_runner.bench.table import render_catalogue, render_curves, render_rows
+from repro_runner.bench.text import render_catalogue, render_curves, render_rows
+from repro_runner.cli.model_arguments import positive_number, whole_number
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 DESCRIPTION = """\
@@ -48,7 +50,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = _parser().parse_args(argv)
     if arguments.list:
         print(render_catalogue())
-        return 0
+        return DONE
     models = _models(arguments)
     environment = describe_machine(arguments.device)
     kinds = [*(["bench"] if models else []), *(["break_cost"] if arguments.break_cost else [])]
@@ -60,10 +62,10 @@ def main(argv: Sequence[str]) -> int:
         well = [_bench(models, arguments, environment, keeper)] if models else []
         well += [_break_cost(arguments, environment, keeper)] if arguments.break_cost else []
     except KeyboardInterrupt:
-        print(f"interrupted; {run.path} has what had ended", file=sys.stderr)
-        return 130
+        print(f"interrupted; {plain(run.path)} has what had ended", file=sys.stderr)
+        return INTERRUPTED
     print(f"run {run.id}", file=sys.stderr)
-    return 0 if all(well) else 1
+    return DONE if all(well) else NOT_AS_IT_SHOULD_BE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -86,9 +88,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", action="append", choices=list(BACKENDS), help="may be repeated (default: all)")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="default: cpu")
     parser.add_argument("--size", choices=SIZES, default="full", help="tiny: shrunk, for a quick try (default: full)")
-    parser.add_argument("--warmup", type=_count, default=3, metavar="N", help="calls that don't count (3)")
-    parser.add_argument("--runs", type=_positive, default=20, metavar="N", help="measurements, at least (20)")
-    parser.add_argument("--timeout", type=_positive, default=900, metavar="S", help="seconds for one process (900)")
+    parser.add_argument("--warmup", type=whole_number, default=3, metavar="N", help="calls that don't count (3)")
+    parser.add_argument("--runs", type=positive_number, default=20, metavar="N", help="measurements, at least (20)")
+    parser.add_argument(
+        "--timeout", type=positive_number, default=900, metavar="S", help="seconds for one process (900)"
+    )
     parser.add_argument("--json", action="store_true", help="each document as one line of JSON")
     parser.add_argument(
         "--out",
@@ -99,30 +103,17 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _count(text: str) -> int:
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
-    return int(text)
-
-
-def _positive(text: str) -> int:
-    number = _count(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number
-
-
 def _models(arguments: argparse.Namespace) -> list[str]:
     asked = list(dict.fromkeys([*(MODELS if arguments.all else ()), *arguments.model]))
     if not asked and not arguments.break_cost:
         raise InvalidInput([Problem("bench", "nothing to measure; give --all, --model NAME or --break-cost")])
-    problems = [Problem(name, told) for name in asked if (told := _unknown(name))]
+    problems = [Problem(name, why) for name in asked if (why := _why_unknown(name))]
     if problems:
         raise InvalidInput(problems)
     return asked
 
 
-def _unknown(name: str) -> str:
+def _why_unknown(name: str) -> str:
     """Why there is no such model; empty if there may be one."""
     file, _, function = name.rpartition(":")
     if name in MODELS or (file and function and (not file.endswith(".py") or Path(file).is_file())):
@@ -149,12 +140,12 @@ def _out_files(arguments: argparse.Namespace, kinds: Sequence[str], environment:
     files = {kind: out if out.suffix == ".json" else out / file_name(kind, environment) for kind in kinds}
     for file in files.values():
         check_writable(file)
-        _there(file)
+        _read_earlier(file)
     return files
 
 
-def _there(path: Path) -> Document:
-    """What an earlier run has left there."""
+def _read_earlier(path: Path) -> dict[str, Any]:
+    """The document that an earlier run has left there; InvalidInput if something else is there."""
     if not path.exists():
         return {}
     try:
@@ -173,14 +164,14 @@ class _Keeper:
     run: RunFolder
     files: dict[str, Path]
 
-    def keep(self, document: Document) -> None:
+    def keep(self, document: Mapping[str, Any]) -> None:
         self.run.write_json(f"{document['kind']}.json", document)
         if path := self.files.get(document["kind"]):
-            write_data_file(path, dump_document(lay_over(_there(path), document)))
+            write_data_file(path, dump_document(lay_over(_read_earlier(path), document)))
 
 
 def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
-    jobs = plan_rows(
+    planned = plan_rows(
         models,
         arguments.backend or list(BACKENDS),
         size=arguments.size,
@@ -188,28 +179,29 @@ def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[s
         warmup=arguments.warmup,
         runs=arguments.runs,
     )
-    rows: list[dict[str, Any]] = []
+    rows: list[Row] = []
     keeper.keep(bench_document(environment, rows))
-    for row in measure_rows(jobs, timeout=arguments.timeout):
+    for row in measure_rows(planned, timeout=arguments.timeout):
         rows.append(row)
         keeper.keep(bench_document(environment, rows))  # at once: a kill loses only what was running
         how = f"failed: {row['cause']}" if row["status"] == "failed" else "measured"
-        print(f"{row['model']} {row['backend']}: {how} [{len(jobs) - len(rows)} left]", file=sys.stderr, flush=True)
-    _say(bench_document(environment, rows), render_rows(rows), arguments)
+        line = f"{row['model']} {row['backend']}: {how} [{len(planned) - len(rows)} left]"
+        print(plain(line), file=sys.stderr, flush=True)
+    _print(bench_document(environment, rows), render_rows(rows), arguments)
     return all(row["status"] == "measured" and (row["numerics"] or {"passed": True})["passed"] for row in rows)
 
 
 def _break_cost(arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
-    job = Job(size=arguments.size, device=arguments.device, warmup=arguments.warmup, runs=arguments.runs)
-    found = measure_curves(job, timeout=arguments.timeout)
+    block = Measurement(size=arguments.size, device=arguments.device, warmup=arguments.warmup, runs=arguments.runs)
+    found = measure_curves(block, timeout=arguments.timeout)
     if "failed" in found:
-        print(f"break cost: failed: {found['failed']}", file=sys.stderr)
+        print(plain(f"break cost: failed: {found['failed']}"), file=sys.stderr)
         return False
     document = break_cost_document(environment, found["curves"])
     keeper.keep(document)
-    _say(document, render_curves(found["curves"]), arguments)
+    _print(document, render_curves(found["curves"]), arguments)
     return True
 
 
-def _say(document: Document, text: str, arguments: argparse.Namespace) -> None:
+def _print(document: Mapping[str, Any], text: str, arguments: argparse.Namespace) -> None:
     print(json.dumps(document, ensure_ascii=False) if arguments.json else text)

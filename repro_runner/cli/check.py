@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput
-from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
@@ -56,7 +56,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_subject_arguments(parser)
+    add_model_arguments(parser)
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities")
     parser.add_argument(
         "--decompositions",
@@ -82,7 +82,7 @@ def _checked(arguments: argparse.Namespace, environment: dict[str, str]) -> tupl
     from repro_runner.adapters.check import check_model, write_check
 
     device = None if arguments.device_file is None else read_capabilities(arguments.device_file)
-    subject = read_subject(arguments)
+    subject = read_model(arguments)
     run = RunFolder.create("check", subject=subject.name, environment=environment, **_asked(arguments))
     try:
         result = check_model(

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
@@ -27,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
     """Print the comparison, and keep it in a run's folder."""
     arguments = _parser().parse_args(argv)
     environment = describe_environment(arguments.device)
-    subject = read_subject(arguments)
+    subject = read_model(arguments)
     from repro_runner.diff import ComparisonConfig, diff_model
 
     config = ComparisonConfig(
@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="graphbreak diff", description=_DESCRIPTION, epilog=_EPILOG)
-    add_subject_arguments(parser)
+    add_model_arguments(parser)
     parser.add_argument("--backend", default="inductor", help="under test: one that torch knows, or module:name")
     parser.add_argument("--reference", default="eager", metavar="BACKEND", help="default: eager, without any compiler")
     parser.add_argument("--gradients", action="store_true", help="run a backward, and compare gradients, too")

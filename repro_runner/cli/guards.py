@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
@@ -61,7 +61,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=CALLS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_subject_arguments(parser)
+    add_model_arguments(parser)
     parser.add_argument("--backend", default="eager", help="of torch.compile, or module:name; default: eager")
     parser.add_argument("--dynamic", action="store_true", help="compile with dynamic=True")
     parser.add_argument(
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 def _inspect(arguments: argparse.Namespace) -> tuple[GuardReport, RunFolder]:
     dimensions = _read_dimensions(arguments.vary or [])
     environment = describe_environment(arguments.device)
-    subject = read_subject(arguments)
+    subject = read_model(arguments)
 
     from repro_runner.backends.by_name import find_backend
     from repro_runner.capture.breaks import breaks_document

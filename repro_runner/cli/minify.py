@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro_runner.cli.subject import add_subject_arguments, read_subject
+from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
 from repro_runner.runs import RunFolder
 
@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_subject_arguments(parser)
+    add_model_arguments(parser)
     parser.add_argument("--kind", choices=KINDS, default="auto", help="what to look for; default: auto")
     parser.add_argument(
         "--backend", default="inductor", metavar="NAME", help="registered, or MODULE:ATTRIBUTE; default: inductor"
@@ -89,7 +89,7 @@ def _minified(arguments: argparse.Namespace, environment: dict[str, str]) -> tup
         from repro_runner.adapters import read_capabilities
 
         constraints = read_capabilities(arguments.device_file).constraints()
-    subject = read_subject(arguments)
+    subject = read_model(arguments)
     search = search_failure(
         subject,
         arguments.kind,

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from registry.datafile import write_whole
+from registry.documents import document_text
 from registry.errors import WriteFailed
+from repro_runner.cli.model_arguments import positive_number
+from repro_runner.environment import describe_environment
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.report import RunContents, join_documents, read_contents
 from repro_runner.runs import RunFolder, find_run
 
@@ -25,6 +30,9 @@ exit codes:
 """
 
 
+_TIMEOUT_S = 900
+
+
 def main(argv: Sequence[str]) -> int:
     """Write the file and print its path."""
     parser = _parser()
@@ -33,12 +41,12 @@ def main(argv: Sequence[str]) -> int:
         if given := _only_for_models(arguments):
             parser.error(f"{', '.join(given)}: only with MODEL.py:FUNCTION; a run is shown as it is")
         print(_write(arguments, read_contents(find_run(arguments.target))))
-        return 0
+        return DONE
     try:
         contents = read_contents(_make_run(arguments))
     except KeyboardInterrupt:
         print("interrupted; `graphbreak report` shows what had ended", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     print(_write(arguments, contents))
     return _print_verdicts(contents)
 
@@ -62,6 +70,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device", choices=["cpu", "cuda"], help="where to run the model; default: cpu")
     parser.add_argument("--seed", type=int, help="of weights and inputs; default: 0")
     parser.add_argument("--bench", action="store_true", help="measure it, too; takes minutes")
+    parser.add_argument(
+        "--timeout", type=positive_number, metavar="SECONDS", help="for each step with a model; default: 900"
+    )
     return parser
 
 
@@ -77,31 +88,35 @@ def _only_for_models(arguments: argparse.Namespace) -> list[str]:
         "--device": arguments.device is not None,
         "--seed": arguments.seed is not None,
         "--bench": arguments.bench,
+        "--timeout": arguments.timeout is not None,
     }
     return [name for name, is_given in given.items() if is_given]
 
 
 def _make_run(arguments: argparse.Namespace) -> RunFolder:
-    from repro_runner.environment import describe_environment
-    from repro_runner.report.making import STEPS, Job, make_run, measure
+    from repro_runner.report.examine import Examination, examine, measure
 
-    device = arguments.device or "cpu"
-    describe_environment(device)
-    file = None if arguments.device_file is None else str(arguments.device_file)
-    job = Job(model=arguments.target, device=device, seed=arguments.seed or 0, device_file=file, steps=tuple(STEPS))
-    run = make_run(job, _tell)
+    examination = Examination(
+        model=arguments.target,
+        device=arguments.device or "cpu",
+        seed=arguments.seed or 0,
+        device_file=None if arguments.device_file is None else str(arguments.device_file),
+        seconds=arguments.timeout or _TIMEOUT_S,
+    )
+    describe_environment(examination.device)  # refuse before the model is loaded
+    run = examine(examination, _say)
     if arguments.bench:
-        measure(job, run, _tell)
+        measure(examination, run, _say)
     return run
 
 
-def _tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _say(line: str) -> None:
+    print(plain(line), file=sys.stderr, flush=True)
 
 
 def _write(arguments: argparse.Namespace, contents: RunContents) -> Path:
     if arguments.format == "json":
-        text = json.dumps(join_documents(contents), indent=2, ensure_ascii=False) + "\n"
+        text = document_text(join_documents(contents))
     else:
         from repro_runner.report.page import render_report
 
@@ -109,7 +124,7 @@ def _write(arguments: argparse.Namespace, contents: RunContents) -> Path:
     if arguments.out is None:
         return contents.run.write_text(f"report.{arguments.format}", text)
     try:
-        arguments.out.write_bytes(text.encode("utf-8", "backslashreplace"))
+        write_whole(arguments.out, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise WriteFailed(f"{arguments.out}: {error.strerror}; name another file with --out") from error
     return Path(arguments.out)
@@ -121,4 +136,5 @@ def _print_verdicts(contents: RunContents) -> int:
     from repro_runner.report.text import summary_lines
 
     print("\n".join(summary_lines(contents)), file=sys.stderr)
-    return 1 if any(each.verdict.state == BREAKS for each in judge_parts(contents)) else 0
+    broken = any(each.verdict.state == BREAKS for each in judge_parts(contents))
+    return NOT_AS_IT_SHOULD_BE if broken else DONE

@@ -25,7 +25,7 @@ def size(count: float) -> str:
 def seconds(time: float) -> str:
     """`1.25 ms`, with three digits that mean something."""
     for scale, unit in _SECONDS:
-        if time >= scale or unit == "ns":
+        if abs(time) >= scale or unit == "ns":
             break
     return f"{time / scale:.3g} {unit}"
 

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from repro_runner.process.command import run_command
-from repro_runner.process.pool import Pool, PoolDied, Service
+from repro_runner.process.pool import Pool, PoolDied, Service, importable_environment
 from repro_runner.process.supervise import Ended, Job, Limits, Output
 
-__all__ = ["Ended", "Job", "Limits", "Output", "Pool", "PoolDied", "Service", "run_command"]
+__all__ = ["Ended", "Job", "Limits", "Output", "Pool", "PoolDied", "Service", "importable_environment", "run_command"]

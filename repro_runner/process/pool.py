@@ -41,6 +41,12 @@ class Service:
     limits: Limits = field(default_factory=Limits)
 
 
+def importable_environment() -> dict[str, str]:
+    """This process's environment, for children that are to import whatever this process can."""
+    paths = (entry or str(Path.cwd()) for entry in sys.path)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
+
+
 class PoolDied(Exception):
     """The process that makes the children is gone; the text says why, as far as it told."""
 

@@ -176,6 +176,7 @@ class Supervisor:
 
     def _begin(self, job: Job, start: Start, first: Ended | None = None) -> None:
         folder = Path(job.folder or tempfile.mkdtemp(prefix="graphbreak-"))
+        (folder / RESULT).unlink(missing_ok=True)  # of an earlier job in the same folder
         number = {"joined": 1, "apart": 2, "inherited": 0}[self._streams]
         streams = tuple(_Stream(self._limits.output) for _ in range(number))
         writing = [stream.open() for stream in streams] or [2]

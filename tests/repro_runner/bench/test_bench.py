@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 import torch
 
-from repro_runner.bench.block import BlockShape, block_with_breaks, break_places, make_layers
-from repro_runner.bench.break_cost import measure_break_cost
-from repro_runner.bench.catalogue import MODELS, SIZES
-from repro_runner.bench.job import Job
-from repro_runner.bench.latency import CPU_TIME, WALL_TIME, clock_of, latency
-from repro_runner.bench.models import count_parameters, make_model, make_subject
-from repro_runner.bench.peak_memory import PeakMemory
+from repro_runner.bench.break_cost import (
+    BlockShape,
+    block_with_breaks,
+    break_places,
+    make_layers,
+    measure_break_cost,
+)
+from repro_runner.bench.catalogue import MODELS, SIZES, Measurement
+from repro_runner.bench.measuring import CPU_TIME, WALL_TIME, PeakMemory, clock_of, latency, spread
+from repro_runner.bench.networks import count_parameters, make_model, make_subject, scan
 from repro_runner.bench.row import measure_row
-from repro_runner.bench.spread import spread
-from repro_runner.bench.ssm import scan
 from repro_runner.capture import capture_breaks
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::repro_runner.backends.ConstraintWarning")]
@@ -77,7 +78,7 @@ def test_the_state_space_model_does_not_look_ahead() -> None:
 @pytest.mark.parametrize("name", MODELS)
 def test_a_shrunk_model_is_measured_under_the_mock_accelerator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_ALIGNMENT", "64")
-    row = measure_row(Job(model=name, backend="mock", size="tiny", runs=3))
+    row = measure_row(Measurement(model=name, backend="mock", size="tiny", runs=3))
     assert (row["graphs"], row["breaks"], row["break_ids"]) == (1, 0, [])
     assert row["violations"] > 0
     assert (row["numerics"]["passed"], row["numerics"]["max_absolute_error"]) == (True, 0.0)
@@ -109,14 +110,14 @@ def test_a_row_counts_breaks_by_id_and_violations_under_the_aot_backend(
     own: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MOCK_ALIGNMENT", "4")
-    row = measure_row(Job(model=own, backend="aot", runs=3))
+    row = measure_row(Measurement(model=own, backend="aot", runs=3))
     assert (row["graphs"], row["breaks"], row["break_ids"]) == (2, 1, ["GB0025"])
     assert row["violations"] > 0
     assert (row["parameters"], row["samples"], row["numerics"]["passed"]) == (0, 6, True)
 
 
 def test_eager_has_a_latency_and_nothing_that_a_compiler_would_have(own: str) -> None:
-    row = measure_row(Job(model=own, backend="eager", runs=3))
+    row = measure_row(Measurement(model=own, backend="eager", runs=3))
     assert row["latency"]["runs"] >= 3
     assert [row[name] for name in ("graphs", "breaks", "violations", "numerics")] == [None] * 4
 
@@ -193,7 +194,7 @@ def test_a_block_breaks_as_often_as_asked_and_computes_the_same(breaks: int) -> 
 
 
 def test_the_curve_is_relative_to_the_compiled_block_without_a_break() -> None:
-    (curve,) = measure_break_cost(Job(size="tiny", runs=3))["curves"]
+    (curve,) = measure_break_cost(Measurement(size="tiny", runs=3))
     assert curve["block"] == {"name": "tiny", "layers": 2, "width": 8, "rows": 4, "dtype": "float32"}
     points = curve["points"]
     assert [(point["breaks"], point["graphs"]) for point in points] == [(0, 1), (1, 2)]

@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 from registry.errors import InvalidInput
-from repro_runner.bench.catalogue import BACKENDS, MODELS
-from repro_runner.bench.children import run_child
+from repro_runner.bench.catalogue import BACKENDS, MODELS, Measurement
 from repro_runner.bench.document import lay_over
-from repro_runner.bench.job import Job
-from repro_runner.bench.table import render_curves, render_rows
+from repro_runner.bench.suite import measure_in_child
+from repro_runner.bench.text import render_curves, render_rows
 from repro_runner.cli import main
 from repro_runner.cli.bench import main as bench
 from repro_runner.runs import list_runs
@@ -98,9 +97,20 @@ def test_a_crash_and_an_exception_cost_their_rows_and_are_told_plainly(
     assert json.loads(capsys.readouterr().out)["rows"] == [dies, refuses]
 
 
+def test_a_hostile_file_name_can_not_steer_the_terminal(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "own\x1b[2J.py"
+    file.write_text(OWN, "utf-8")
+    assert main(["bench", "--model", f"{file}:refuses", "--backend", "eager"]) == 1
+    shown = capsys.readouterr()
+    assert main(["bench", "--model", f"{file}.py:refuses"]) == 2
+    refused = capsys.readouterr().err
+    assert "\x1b" not in shown.out + shown.err + refused
+    assert all("own\\x1b[2J.py" in each for each in (shown.out, shown.err, refused))
+
+
 def test_a_process_that_takes_too_long_is_ended_with_its_row(own: Path, tmp_path: Path) -> None:
-    job = Job(model=f"{own}:sleeps", backend="eager")
-    found = run_child(job, tmp_path, timeout=0.5, environment={"MARK_OF_TEST": str(tmp_path)})
+    measurement = Measurement(model=f"{own}:sleeps", backend="eager")
+    found = measure_in_child(measurement, tmp_path, timeout=0.5, environment={"MARK_OF_TEST": str(tmp_path)})
     assert found == {"failed": "took longer than 0.5 s; --timeout gives it more"}
     assert processes_with(f"MARK_OF_TEST={tmp_path}") == []
 

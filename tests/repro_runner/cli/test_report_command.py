@@ -57,12 +57,15 @@ def compile(*_, **__):
 torch.compile = compile
 """
 
+HANGING = DYING.replace("os.abort()", "time.sleep(600)").replace("import os", "import time").replace("died", "hung")
+
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
     (folder / "model.py").write_text(MODEL, "utf-8")
     (folder / "dying.py").write_text(MODEL + DYING, "utf-8")
+    (folder / "hanging.py").write_text(MODEL + HANGING, "utf-8")
     (folder / "npu.yml").write_text(DEVICE, "utf-8")
     (folder / "wrong.yml").write_text("unsupported_opps: [erf]\n", "utf-8")
     return folder
@@ -138,10 +141,28 @@ def test_a_part_that_raises_or_takes_the_process_with_it_does_not_stop_the_other
     done = report(folder, "dying.py:make_model", "--format", "json")
     assert done.returncode == 1, done.stderr
     joined = json.loads(Path(done.stdout.strip()).read_bytes())
-    assert joined["failures"]["violations"] == "the process was ended by SIGABRT"
+    assert joined["failures"]["violations"] == "the process was killed by SIGABRT"
     assert "there is no compiler here" in joined["failures"]["guards"]
     assert "there is no compiler here" in json.dumps([joined["failures"], joined["numerics"]])
-    assert "check failed: the process was ended by SIGABRT" in done.stderr
+    assert "check failed: the process was killed by SIGABRT" in done.stderr
+
+
+def test_a_step_that_hangs_is_ended_and_told_and_the_others_go_on(folder: Path) -> None:
+    done = report(folder, "hanging.py:make_model", "--format", "json", "--timeout", "10")
+    assert done.returncode == 1, done.stderr
+    joined = json.loads(Path(done.stdout.strip()).read_bytes())
+    assert joined["failures"]["violations"] == "the process took longer than 10 s; --timeout gives it more"
+    assert "there is no compiler here" in joined["failures"]["guards"]
+    assert "check failed: the process took longer than 10 s" in done.stderr
+
+
+def test_a_model_that_takes_its_process_with_it_when_it_is_loaded_leaves_no_run(folder: Path) -> None:
+    (folder / "aborting.py").write_text("import os\n\n\ndef make_model():\n    os.abort()\n", "utf-8")
+    before = list_runs(folder / "runs")
+    done = report(folder, "aborting.py:make_model")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "aborting.py:make_model: the process that loads it was killed by SIGABRT" in done.stderr
+    assert list_runs(folder / "runs") == before
 
 
 def test_what_can_not_begin_leaves_no_run(folder: Path) -> None:

@@ -149,6 +149,14 @@ def test_a_break_is_linked_to_its_page_and_to_no_other_address(run: RunFolder) -
     assert page(run).select("#breaks a") == []
 
 
+def test_an_id_of_more_than_four_digits_has_its_link_too(run: RunFolder) -> None:
+    document = sample_documents()["breaks.json"]
+    document["breaks"][0] |= {"gb_id": "GB12345"}
+    run.write_json("breaks.json", document)
+    (link,) = page(run).select("#breaks a")
+    assert str(link["href"]) == "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb12345.html"
+
+
 def test_a_line_that_broke_again_when_it_was_compiled_again_is_one_break(run: RunFolder) -> None:
     document = sample_documents()["breaks.json"]
     document["breaks"] = [document["breaks"][0], {**document["breaks"][0], "message": "with another tensor"}]

@@ -1,4 +1,4 @@
-"""Measurements as text for a terminal."""
+"""Measurements as text for a terminal. Names and messages come from the user's files: none can steer the terminal."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from repro_runner.bench.catalogue import BACKENDS, MODELS, SIZES
+from repro_runner.output.terminal import plain, table
+from repro_runner.output.units import seconds, size
 
 _COLUMNS = (
     *("", "first call, cold", "warm", "latency", "quartiles", "least", "samples/s", "memory"),
@@ -18,25 +20,26 @@ def render_catalogue() -> str:
     """What `--list` shows."""
     models = [["model", "size", "parameters", "a sample", "samples on cpu", "on cuda"]]
     for model in MODELS.values():
-        for size in SIZES:
-            shape = model.sizes[size]
+        for variant in SIZES:
+            shape = model.sizes[variant]
             batch = [str(shape.batch[device]) for device in ("cpu", "cuda")]
-            models.append([model.name, size, f"{shape.parameters:,}", shape.sample_is, *batch])
-    backends = [["backend", ""], *([name, told] for name, told in BACKENDS.items())]
-    return "\n".join([*_aligned(models), "", *_aligned(backends)])
+            models.append([model.name, variant, f"{shape.parameters:,}", shape.sample_is, *batch])
+    backends = [["backend", ""], *([name, description] for name, description in BACKENDS.items())]
+    return "\n".join([*table(models), "", *table(backends)])
 
 
 def render_rows(rows: Iterable[Mapping[str, Any]]) -> str:
     """A table per model."""
     lines: list[str] = []
-    for _, of_model in groupby(rows, key=lambda row: row["model"]):
-        found = list(of_model)
+    for _, group in groupby(rows, key=lambda row: row["model"]):
+        found = list(group)
         cells = [list(_COLUMNS), *(_cells(row) for row in found if row["status"] == "measured")]
-        lines += ["", _heading(found)]
-        lines += _aligned(cells) if len(cells) > 1 else []
-        lines += [f"{row['backend']} failed: {row['cause']}" for row in found if row["status"] == "failed"]
-        lines += [f"{row['backend']} breaks: {', '.join(row['break_ids'])}" for row in found if row.get("break_ids")]
-        lines += [row["numerics"]["verdict"] for row in found if row.get("numerics") and not row["numerics"]["passed"]]
+        notes = [_heading(found)]
+        notes += [f"{row['backend']} failed: {row['cause']}" for row in found if row["status"] == "failed"]
+        notes += [f"{row['backend']} breaks: {', '.join(row['break_ids'])}" for row in found if row.get("break_ids")]
+        notes += [row["numerics"]["verdict"] for row in found if row.get("numerics") and not row["numerics"]["passed"]]
+        heading, *others = map(plain, notes)
+        lines += ["", heading, *(table(cells) if len(cells) > 1 else []), *others]
     return "\n".join(lines[1:])
 
 
@@ -55,17 +58,9 @@ def render_curves(curves: Iterable[Mapping[str, Any]]) -> str:
             "",
             f"{block['name']} block: {block['layers']} layers of x + relu(linear(norm(x))) on {block['rows']} × "
             f"{block['width']}, {block['dtype']}. In times of its {seconds(unit)} compiled and without a break:",
-            *_aligned(cells),
+            *table(cells),
         ]
     return "\n".join(lines[1:])
-
-
-def seconds(value: float) -> str:
-    """`1.23 ms`: three digits and the unit that fits."""
-    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
-        if abs(value) >= scale:
-            return f"{value / scale:.3g} {unit}"
-    return f"{value / 1e-6:.3g} µs"
 
 
 def _heading(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -86,7 +81,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         f"{seconds(latency['low'])} – {seconds(latency['high'])}",
         seconds(latency["min"]),
         _known(row["throughput"], lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.3g}"),
-        _known(row["memory"], lambda value: f"{value / 1024**2:,.0f} MiB"),
+        _known(row["memory"], size),
         *(_known(row[count], str) for count in ("graphs", "breaks", "violations")),
         "–" if numerics is None else "yes" if numerics["passed"] else "NO",
     ]
@@ -98,8 +93,3 @@ def _known(value: Any, shown: Any) -> str:
 
 def _ratio(relative: Mapping[str, float]) -> tuple[str, str]:
     return f"{relative['median']:.2f}", f"{relative['low']:.2f} – {relative['high']:.2f}"
-
-
-def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]

@@ -1,4 +1,4 @@
-"""The arguments that every verb about a user's model has."""
+"""The arguments that every verb about a user's model has, and kinds of number that several verbs take."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from repro_runner.model_under_test import ModelUnderTest
 
 
-def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     """MODEL.py:make_model, --device and --seed."""
     parser.add_argument(
         "model",
@@ -20,7 +20,22 @@ def add_subject_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
 
 
-def read_subject(arguments: argparse.Namespace) -> ModelUnderTest:
+def whole_number(text: str) -> int:
+    """For argparse: 0 or more."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
+    return int(text)
+
+
+def positive_number(text: str) -> int:
+    """For argparse: 1 or more."""
+    number = whole_number(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
+
+
+def read_model(arguments: argparse.Namespace) -> ModelUnderTest:
     """Import torch, then the user's file; InvalidInput if there is no model in it."""
     from repro_runner.model_under_test import load_model
 

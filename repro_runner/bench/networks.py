@@ -1,15 +1,17 @@
-"""A state-space model in the manner of Mamba 2, of plain torch ops: nothing to download, no kernels of its own.
-
-Each head keeps a state that decays by a factor chosen per position, takes in the input there, and is read out. Written
-as a sum over all earlier positions it is a matrix product with a mask of decays, so that a sequence needs no loop. That
-is exact; its cost grows with the square of the length, as attention's does.
-"""
+"""The benchmark's models, built from their shapes with random weights; nothing is downloaded."""
 
 from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+
+from repro_runner.bench.catalogue import MODELS, Shape
+from repro_runner.model_under_test import ModelUnderTest
 
 _CONVOLVED = 4
 """How many positions, itself included, each position sees before the state does."""
@@ -18,8 +20,66 @@ _EMBEDDED = 0.02
 """Small, as language models are initialised: torch's own 1 gives scores whose rounding errors look like mistakes."""
 
 
+def make_subject(name: str, size: str, device: str, *, seed: int = 0) -> ModelUnderTest:
+    """A model of the catalogue in evaluation mode, and a batch for it."""
+    shape = MODELS[name].sizes[size]
+    torch.manual_seed(seed)
+    with torch.device(device):
+        model = make_model(name, size)
+        inputs = _inputs(name, shape, shape.batch[device])
+    return ModelUnderTest(name=name, model=model, args=inputs, seed=seed)
+
+
+def make_model(name: str, size: str) -> nn.Module:
+    """Without any inputs: also on the device `meta`, where it takes no memory."""
+    return _MAKERS[name](MODELS[name].sizes[size].settings).eval()
+
+
+def count_parameters(model: object) -> int:
+    """Each once, also where two layers share it; a plain function has none."""
+    return sum(each.numel() for each in model.parameters()) if isinstance(model, nn.Module) else 0
+
+
+def _inputs(name: str, shape: Shape, batch: int) -> tuple[torch.Tensor, ...]:
+    if name == "resnet":
+        return (torch.randn(batch, *shape.sample),)
+    vocabulary = shape.settings.get("vocab_size") or shape.settings["vocabulary"]
+    return (torch.randint(vocabulary, (batch, *shape.sample)),)
+
+
+def _bert(settings: Mapping[str, int]) -> nn.Module:
+    transformers = _transformers()
+    model: nn.Module = transformers.BertModel(transformers.BertConfig(**settings))
+    return model
+
+
+def _resnet(settings: Mapping[str, int]) -> nn.Module:
+    transformers = _transformers()
+    width, depth = settings["width"], settings["depth"]
+    config = transformers.ResNetConfig(
+        embedding_size=width,
+        hidden_sizes=[width * scale for scale in (1, 2, 4, 8)],
+        depths=[depth] * 4,
+        layer_type="basic",
+        num_labels=settings["num_labels"],
+    )
+    model: nn.Module = transformers.ResNetForImageClassification(config)
+    return model
+
+
+def _transformers() -> Any:
+    """Imported when it is needed: the state-space model does without. Its annotations vary with its version."""
+    return importlib.import_module("transformers")
+
+
 class StateSpaceModel(nn.Module):
-    """Tokens to scores for the next token; the embedding is also the last layer's matrix."""
+    """Tokens to scores for the next token, in the manner of Mamba 2, of plain torch ops: no kernels of its own.
+
+    Each head keeps a state that decays by a factor chosen per position, takes in the input there, and is read out.
+    Written as a sum over all earlier positions it is a matrix product with a mask of decays, so that a sequence needs
+    no loop. That is exact; its cost grows with the square of the length, as attention's does. The embedding is also the
+    last layer's matrix.
+    """
 
     def __init__(self, *, vocabulary: int, width: int, layers: int, state: int, heads: int) -> None:
         super().__init__()
@@ -74,3 +134,10 @@ def scan(values: Tensor, log_decays: Tensor, keys: Tensor, queries: Tensor) -> T
     later = torch.ones(length, length, dtype=torch.bool, device=values.device).triu(1)
     weights = decays.masked_fill(later, -torch.inf).exp() * (queries @ keys.transpose(1, 2))[:, None]
     return torch.einsum("bhts,bshc->bthc", weights, values)
+
+
+_MAKERS: Mapping[str, Callable[[Mapping[str, int]], nn.Module]] = {
+    "bert": _bert,
+    "resnet": _resnet,
+    "ssm": lambda settings: StateSpaceModel(**settings),
+}
