@@ -17,7 +17,8 @@ from repro_runner.bench.measuring import PeakMemory, clock_of, first_call, laten
 from repro_runner.bench.networks import count_parameters, make_subject
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
-from repro_runner.model_under_test import ModelUnderTest, load_model, tensors_in
+from repro_runner.model_under_test import ModelUnderTest, load_model
+from repro_runner.values import tensors_in
 
 _CHECKS_LIMITS = frozenset({"mock", "aot"})
 

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.execution import Execution
-from repro_runner.diff.flatten import Container, Flat, Path
 from repro_runner.diff.tensors import TensorComparison, compare_tensors
+from repro_runner.values import Container, Flat, Path
 
 _EXACT = ComparisonConfig(rtol=0, atol=0)
 

@@ -8,18 +8,9 @@ from dataclasses import dataclass
 
 import torch
 
-Tolerance = float | Mapping[torch.dtype, float]
+from repro_runner.values import is_inexact, tolerance_of
 
-# As torch.testing has them.
-_RELATIVE_AND_ABSOLUTE = {
-    torch.float64: (1e-7, 1e-7),
-    torch.float32: (1.3e-6, 1e-5),
-    torch.bfloat16: (1.6e-2, 1e-5),
-    torch.float16: (1e-3, 1e-5),
-    torch.complex128: (1e-7, 1e-7),
-    torch.complex64: (1.3e-6, 1e-5),
-    torch.complex32: (1e-3, 1e-5),
-}
+Tolerance = float | Mapping[torch.dtype, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,27 +60,11 @@ class ComparisonConfig:
 
     def tolerance(self, dtype: torch.dtype) -> tuple[float, float]:
         """(rtol, atol) for tensors of a dtype."""
-        rtol, atol = _default_tolerance(dtype)
-        inexact = (dtype.is_floating_point or dtype.is_complex) and dtype not in _EXACT
+        (rtol, atol), inexact = tolerance_of(dtype), is_inexact(dtype)
         return (
             0.0 if self.max_ulp is not None else _chosen(self.rtol, dtype, rtol, inexact),
             _chosen(self.atol, dtype, atol, inexact),
         )
-
-
-def _default_tolerance(dtype: torch.dtype) -> tuple[float, float]:
-    if dtype in _RELATIVE_AND_ABSOLUTE:
-        return _RELATIVE_AND_ABSOLUTE[dtype]
-    if not dtype.is_floating_point or dtype.itemsize > 1 or dtype in _EXACT:
-        return 0.0, 0.0
-    # Read off its own bits: torch.finfo has a wrong eps for one of them.
-    one = torch.ones(1).to(dtype).view(torch.uint8)
-    smallest, after_one = torch.cat([torch.ones_like(one), one + 1]).view(dtype).to(torch.float64).tolist()
-    return after_one - 1.0, smallest
-
-
-# Powers of two that scale other numbers, and two numbers packed in a byte: neither has a last place to be off by.
-_EXACT = {getattr(torch, name, None) for name in ("float8_e8m0fnu", "float4_e2m1fn_x2")}
 
 
 def _chosen(asked: Tolerance | None, dtype: torch.dtype, default: float, inexact: bool) -> float:

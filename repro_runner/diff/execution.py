@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.diff.flatten import Flat, flatten
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.values import Flat, flatten
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,7 @@ def execute(
     sources = _leaves_that_require_grad(model, args, kwargs) if gradients else {}
     torch.manual_seed(subject.seed)
     returned = flatten(compiled(model)(*args, **kwargs), "output", keep=_as_it_is)
+    _refuse_iterators(returned)
     # Copied, since some compilers use the memory of an output again in the next call.
     output = {path: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for path, leaf in returned.items()}
     if gradients:
@@ -43,6 +44,13 @@ def execute(
         state=state_of(model),
         gradients={(*path, ".grad"): source.grad for path, source in sources.items()},
     )
+
+
+def _refuse_iterators(returned: Flat) -> None:
+    for path, leaf in returned.items():
+        if isinstance(leaf, Iterator):
+            problem = f"a {type(leaf).__name__}, which computes only while it is consumed; return a list"
+            raise InvalidInput([Problem("".join(path), problem)])
 
 
 def inputs_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Flat:

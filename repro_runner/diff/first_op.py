@@ -25,10 +25,10 @@ from torch.fx import GraphModule
 from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_leaves
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.flatten import Flat
 from repro_runner.diff.graph_run import GraphInputs, run_graph
 from repro_runner.diff.prefixes import Cut, GraphPrefixes, Operand
 from repro_runner.model_under_test.model import describe_error
+from repro_runner.values import Flat
 
 _STEPS_BACK = 4
 """How far before a guess the op may be: values that later ops write to are not seen when guessing."""

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from repro_runner.diff.execution import random_like
-from repro_runner.diff.flatten import Flat
+from repro_runner.values import Flat
 
 
 class GraphInputs:

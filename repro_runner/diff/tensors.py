@@ -17,6 +17,7 @@ from torch import Tensor
 
 from repro_runner.diff.config import ComparisonConfig, plain_number
 from repro_runner.diff.measures import Limits, Measures, measure
+from repro_runner.values import unlike_properties
 
 Number = bool | int | float | complex
 
@@ -159,15 +160,11 @@ _SIGNED = {torch.int8, torch.int16, torch.int32, torch.int64}
 def _complaints(reference: Tensor, test: Tensor, config: ComparisonConfig) -> list[str]:
     """What is wrong besides the values."""
     checked = {"dtype": config.check_dtype, "device": config.check_device, "layout": config.check_layout}
-    found = [
-        f"{name} {_name(getattr(test, name))} instead of {_name(getattr(reference, name))}"
-        for name, is_checked in checked.items()
-        if is_checked and getattr(test, name) != getattr(reference, name)
+    names = (*(name for name, is_checked in checked.items() if is_checked), *(["stride"] * config.check_layout))
+    return [
+        f"{'strides' if name == 'stride' else name} {_name(two)} instead of {_name(one)}"
+        for name, one, two in unlike_properties(reference, test, names)
     ]
-    strided = reference.layout == test.layout == torch.strided
-    if config.check_layout and strided and reference.stride() != test.stride():
-        found.append(f"strides {test.stride()} instead of {reference.stride()}")
-    return found
 
 
 def _dense(tensor: Tensor) -> Tensor:

@@ -19,6 +19,7 @@ from torch.nn.parameter import is_lazy
 
 from repro_runner.fix_report.call_values import Keeper
 from repro_runner.torch_seams import eval_frame, output_graph, wrap
+from repro_runner.values import children
 
 _MOST_CALLS = 10_000
 """Later calls are counted, and not kept."""
@@ -164,12 +165,9 @@ class State:
             yield from self._reachable([group["params"] for group in value.param_groups], name, 0)
         elif depth == _DEEPEST or not isinstance(value, list | tuple | dict) or len(value) > _LONGEST:
             return
-        elif isinstance(value, dict):
-            for key, each in value.items():
-                yield from self._reachable(each, f"{name}[{key!r}]", depth + 1)
         else:
-            for number, each in enumerate(value):
-                yield from self._reachable(each, f"{name}[{number}]", depth + 1)
+            for own, each in children(value) or ():
+                yield from self._reachable(each, f"{name}{own}", depth + 1)
 
 
 def _version(tensor: torch.Tensor | None) -> tuple[int, int] | None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import copy
-import dataclasses
 import traceback
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves, tree_map
+from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
 
@@ -67,23 +66,6 @@ class ModelUnderTest:
             raise ModelFailed(
                 [Problem(where(error, self.name), f"{describe_error(error)}; it fails without torch.compile, too")]
             ) from error
-
-
-def tensors_in(value: Any) -> list[torch.Tensor]:
-    """Every tensor in an output: nested containers, dataclasses and the outputs of Hugging Face's models."""
-    return [leaf for leaf in _leaves(value) if isinstance(leaf, torch.Tensor)]
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    for leaf in tree_leaves(value):
-        if dataclasses.is_dataclass(leaf) and not isinstance(leaf, type):
-            for each in dataclasses.fields(leaf):
-                yield from _leaves(getattr(leaf, each.name))
-        elif isinstance(leaf, Mapping):
-            for each in leaf.values():
-                yield from _leaves(each)
-        else:
-            yield leaf
 
 
 def describe_error(error: BaseException) -> str:

@@ -19,10 +19,10 @@ from registry.ids import linked_ids
 from repro_runner.backends.by_name import find_backend
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.capture.from_text import logged_ids, unnamed
-from repro_runner.runner.compare import Outcome, difference, keep
 from repro_runner.runner.machine import ReproRun
 from repro_runner.runner.requires import requirements, unmet
 from repro_runner.torch_seams import dynamo_config, guards, reset
+from repro_runner.values import Outcome, difference, keep
 
 SEEDS = (0, 1, 2)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")

@@ -12,7 +12,7 @@ from torch.utils._pytree import tree_leaves
 
 from repro_runner.capture import capture_breaks
 from repro_runner.minifier.parts.verdict import report
-from repro_runner.runner.compare import Outcome, difference, keep
+from repro_runner.values import Outcome, difference, keep
 
 _SEEDS = range(1, 9)
 

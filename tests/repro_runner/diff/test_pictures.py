@@ -15,7 +15,7 @@ from matplotlib.image import imread
 from registry.errors import InvalidInput
 from repro_runner.diff import ComparisonConfig, KernelDiffHarness, pictures
 from repro_runner.diff.comparison import compare_leaves
-from repro_runner.diff.flatten import Flat
+from repro_runner.values import Flat
 
 pytestmark = pytest.mark.torch
 

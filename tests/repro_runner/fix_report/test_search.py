@@ -44,7 +44,7 @@ class Here:
         self.tried.append(text)
         sites, results, said, ops = self.before
         sites_after, results_after, said_after, ops_after = self._run(text)
-        from repro_runner.runner.compare import Outcome, difference
+        from repro_runner.values import Outcome, difference
 
         differ = difference(Outcome(results, None), Outcome(results_after, None))
         stdout, told = compare_text(said, said_after)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.machinery
 import linecache
+import re
 import subprocess
 import sys
 from collections import namedtuple
@@ -16,7 +17,7 @@ import pytest
 import torch
 
 from repro_runner.explain.running import ProgramToRun
-from repro_runner.fix_report.call_values import Keeper, find_differences, read_calls, write_calls
+from repro_runner.fix_report.call_values import Keeper, find_differences, read_calls, strictness, write_calls
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.compiled_calls import record_compiled_calls
 from repro_runner.fix_report.tasks import substituted
@@ -383,6 +384,17 @@ def test_values_are_compared_strictly(tmp_path: Path, one: Any, two: Any, differ
 def test_generated_kernels_may_round_a_little_otherwise(factor: float, exact: bool, equal: bool) -> None:
     one = torch.full((3,), 100.0)
     assert (first_difference(kept(one), kept(one * (1 + factor)), exact=exact) == "") is equal
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
+def test_the_tolerance_that_is_printed_is_the_one_in_force(dtype: torch.dtype) -> None:
+    printed = re.search(rf"\b{str(dtype).removeprefix('torch.')} (\S+) and ([^\s,]+)", strictness(exact=False))
+    assert printed is not None
+    allowed = sum(map(float, printed.groups()))  # of 1.0: relative and absolute
+    one = torch.ones(1, dtype=torch.float64)
+    within, beyond = ((one + by * allowed).to(dtype) for by in (0.7, 1.5))
+    assert first_difference(kept(one.to(dtype)), kept(within), exact=False) == ""
+    assert first_difference(kept(one.to(dtype)), kept(beyond), exact=False) != ""
 
 
 def test_a_large_tensor_is_compared_by_a_sample_and_by_its_shape() -> None:

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from registry.errors import InvalidInput
-from repro_runner.model_under_test import ModelFailed, ModelUnderTest, load_model, tensors_in
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest, load_model
+from repro_runner.values import tensors_in
 
 pytestmark = pytest.mark.torch
 

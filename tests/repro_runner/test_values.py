@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from repro_runner.runner.compare import Outcome, difference, keep
+from repro_runner.values import TOLERANCES, Outcome, difference, keep, tensors_in, tolerance_of
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -158,3 +158,32 @@ def test_what_is_kept_does_not_change_any_more() -> None:
     kept = keep({"x": [x]})
     x.add_(1)
     assert kept["x"][0].tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("value", [float("inf"), complex("nan+1j"), np.arange(3.0)[::-1], np.arange(3)[::-1]])
+def test_infinities_nan_and_arrays_that_run_backwards_equal_themselves(value: Any) -> None:
+    assert same(value, value) == ""
+
+
+def test_an_infinity_equals_no_other_number() -> None:
+    assert same(float("inf"), -float("inf")) == "result: -inf instead of inf"
+    assert same(float("inf"), 1.0) == "result: 1.0 instead of inf"
+    assert same(1.0, float("inf")) == "result: inf instead of 1.0"
+
+
+def test_an_object_with_another_attribute_is_not_the_same() -> None:
+    one, two = Plain(1), Plain(1)
+    two.more = two.__dict__.pop("held")
+    assert same(one, two) == "result: .more instead of .held"
+
+
+@pytest.mark.parametrize("dtype", TOLERANCES, ids=str)
+def test_the_table_has_the_tolerances_of_torch_testing(dtype: torch.dtype) -> None:
+    assert tolerance_of(dtype) == torch.testing._comparison.default_tolerances(dtype)
+    assert all(loose >= own for loose, own in zip(tolerance_of(dtype, fused=True), tolerance_of(dtype), strict=True))
+
+
+def test_every_tensor_in_a_value_is_found() -> None:
+    tensors = [torch.full((1,), float(number)) for number in range(6)]
+    value = ({"a": tensors[0]}, [Box(tensors[1])], Pair(tensors[2], deque([tensors[3]])), Plain(tensors[4]), tensors[5])
+    assert [float(tensor) for tensor in tensors_in(value)] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]

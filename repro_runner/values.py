@@ -1,0 +1,312 @@
+"""Values that programs take and return: how close is equal, what is inside of them, copies, and comparisons.
+
+There is one table of tolerances, one walk through values in values, and one answer to "are these the same?", for
+everything that compares a compiled program with eager. Only torch and the standard library are needed.
+"""
+
+from __future__ import annotations
+
+import cmath
+import copy
+import dataclasses
+import types
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, NamedTuple
+
+import torch
+
+
+class Tolerance(NamedTuple):
+    """Two numbers are close if |actual - expected| <= atol + rtol * |expected|."""
+
+    rtol: float
+    atol: float
+
+
+_EXACT = Tolerance(0.0, 0.0)
+_DOUBLE = (Tolerance(1e-7, 1e-7), Tolerance(1e-6, 1e-6))
+_SINGLE = (Tolerance(1.3e-6, 1e-5), Tolerance(1.3e-5, 1e-4))
+_HALF = (Tolerance(1e-3, 1e-5), Tolerance(4e-3, 1e-3))
+
+TOLERANCES = {
+    torch.float16: _HALF,
+    torch.bfloat16: (Tolerance(1.6e-2, 1e-5), Tolerance(3.2e-2, 1e-2)),
+    torch.float32: _SINGLE,
+    torch.float64: _DOUBLE,
+    torch.complex32: _HALF,
+    torch.complex64: _SINGLE,
+    torch.complex128: _DOUBLE,
+}
+"""By dtype: as torch.testing has it; and where a backend generates code, which may fuse ops in another way."""
+
+# Powers of two that scale other numbers, and two numbers packed in a byte: neither has a last place to be off by.
+_NO_LAST_PLACE = {getattr(torch, name, None) for name in ("float8_e8m0fnu", "float4_e2m1fn_x2")}
+
+
+def is_inexact(dtype: torch.dtype) -> bool:
+    """Whether numbers of this dtype are rounded, so that a tolerance makes sense."""
+    return (dtype.is_floating_point or dtype.is_complex) and dtype not in _NO_LAST_PLACE
+
+
+def tolerance_of(dtype: torch.dtype, *, fused: bool = False) -> Tolerance:
+    """How close is equal. Integers and bool are exact; float8 may differ by one unit in the last place."""
+    if dtype in TOLERANCES:
+        return TOLERANCES[dtype][fused]
+    if not is_inexact(dtype) or dtype.itemsize > 1:
+        return _EXACT
+    # Read off its own bits: torch.finfo has a wrong eps for one of them.
+    one = torch.ones(1).to(dtype).view(torch.uint8)
+    smallest, after_one = torch.cat([torch.ones_like(one), one + 1]).view(dtype).to(torch.float64).tolist()
+    return Tolerance(after_one - 1.0, smallest)
+
+
+def describe_tolerances(*, fused: bool) -> str:
+    """The tolerances in words."""
+    if not fused:
+        return "torch.testing.assert_close's own tolerances"
+    described = (
+        f"{str(dtype).removeprefix('torch.')} {loose.rtol:g} and {loose.atol:g}"
+        for dtype, (_, loose) in TOLERANCES.items()
+        if dtype.is_floating_point
+    )
+    return f"relative and absolute tolerances for generated code: {', '.join(described)}"
+
+
+Path = tuple[str, ...]
+Flat = dict[Path, Any]
+"""A leaf, or a Container, by its path: `("output", ".logits", "[0]")`."""
+
+_LEAVES = (torch.Tensor, str, bytes, bool, int, float, complex, type(None), Enum, Iterator)
+_NO_RECORDS = (type, types.ModuleType, types.FunctionType, types.MethodType)
+"""Their attributes are not what a program computes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """What holds other values: its class, and what they are called in it."""
+
+    kind: str
+    names: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.kind} of {', '.join(self.names) or 'nothing'}"
+
+
+def flatten(value: Any, name: str, keep: Callable[[torch.Tensor], Any] = torch.Tensor.detach) -> Flat:
+    """Every container and every leaf under `value`, in order. Tensors, and arrays of numpy, as `keep` returns them."""
+    found: Flat = {}
+    _descend(value, (name,), found, keep, within=())
+    return found
+
+
+def _descend(value: Any, path: Path, found: Flat, keep: Callable[[torch.Tensor], Any], within: tuple[int, ...]) -> None:
+    value = torch.as_tensor(value) if _is_array(value) else value
+    inside = children(value)
+    if inside is None:
+        found[path] = keep(value) if isinstance(value, torch.Tensor) else value
+        return
+    if id(value) in within:
+        found[path] = Container(type(value).__name__, ("itself",))
+        return
+    found[path] = Container(type(value).__name__, tuple(suffix for suffix, _ in inside))
+    for suffix, child in inside:
+        _descend(child, (*path, suffix), found, keep, (*within, id(value)))
+
+
+def children(value: Any) -> list[tuple[str, Any]] | None:
+    """What a container holds, each with what is to be written behind the container's name; None for a leaf."""
+    if isinstance(value, _LEAVES):
+        return None
+    if isinstance(value, torch.nn.Module):
+        return [(f".{name}", each) for name, each in (*value.named_parameters(), *value.named_buffers())]
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):  # so are the outputs of Hugging Face's models
+        return [(f".{each.name}", getattr(value, each.name, None)) for each in dataclasses.fields(value)]
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return [(f".{name}", each) for name, each in zip(value._fields, value, strict=True)]
+    if isinstance(value, Mapping):
+        return [(f"[{key!r}]", each) for key, each in value.items()]
+    if isinstance(value, set | frozenset) and all(isinstance(each, str | int) for each in value):
+        value = sorted(value, key=repr)
+    if isinstance(value, list | tuple | deque):
+        return [(f"[{place}]", each) for place, each in enumerate(value)]
+    if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, _NO_RECORDS):
+        return [(f".{name}", each) for name, each in vars(value).items()]
+    return None
+
+
+def tensors_in(value: Any) -> list[torch.Tensor]:
+    """Every tensor inside of a value, in order."""
+    return [leaf for leaf in flatten(value, "", keep=lambda tensor: tensor).values() if isinstance(leaf, torch.Tensor)]
+
+
+def _is_array(value: Any) -> bool:
+    """An array or a number of numpy; one of strings or objects is compared by equality."""
+    return type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "?") in "biufc"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call returned or raised, and the inputs after it."""
+
+    value: Any
+    inputs: Any
+    error: BaseException | None = None
+
+
+def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
+    """A copy that later calls can't change. Tensors lose their graph, not their values; a module becomes a dict."""
+    seen = {} if seen is None else seen
+    if id(value) in seen:
+        return seen[id(value)]  # a container may hold itself
+    if isinstance(value, torch.Tensor):
+        return _copied(value) if type(value) is torch.Tensor else value
+    if isinstance(value, dict):
+        copied = copy.copy(value)  # of the same class, with the same order
+        seen[id(value)] = copied
+        for key, item in value.items():
+            copied[key] = keep(item, seen)
+        return copied
+    if type(value) is list:
+        items: list[Any] = []
+        seen[id(value)] = items
+        items.extend(keep(item, seen) for item in value)
+        return items
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(keep(item, seen) for item in value))
+    if isinstance(value, list | tuple):
+        return type(value)(keep(item, seen) for item in value)
+    if isinstance(value, torch.nn.Module):
+        return {**{name: keep(item, seen) for name, item in value.state_dict().items()}, **_attributes(value, seen)}
+    try:
+        return copy.deepcopy(value)
+    except (TypeError, RuntimeError, NotImplementedError):
+        return value
+
+
+def _attributes(module: torch.nn.Module, seen: dict[int, Any]) -> dict[str, Any]:
+    """What a program may have left on a module, as far as it is made of plain values."""
+    return {
+        f"{path}.{name}": keep(item, seen)
+        for path, part in module.named_modules()
+        for name, item in vars(part).items()
+        if not name.startswith("_") and _is_plain(item)
+    }
+
+
+def _is_plain(value: Any) -> bool:
+    if type(value) in (list, tuple):
+        return all(map(_is_plain, value))
+    if type(value) is dict:
+        return all(map(_is_plain, (*value, *value.values())))
+    return value is None or type(value) in (bool, int, float, complex, str, bytes, torch.Tensor)
+
+
+def _copied(tensor: torch.Tensor) -> torch.Tensor:
+    copied = tensor.detach().clone()
+    if tensor.requires_grad:
+        copied.requires_grad_()
+        if tensor.is_leaf and tensor.grad is not None and tensor.grad.dtype == tensor.dtype:
+            copied.grad = tensor.grad.detach().clone()  # what a backward left there is a change of the input
+    return copied
+
+
+def difference(expected: Outcome, actual: Outcome) -> str:
+    """The first difference in words; empty when there is none."""
+    if expected.error is not None or actual.error is not None:
+        if type(expected.error) is type(actual.error):
+            return ""
+        return f"raised {_class_name(actual.error)}, not {_class_name(expected.error)}"
+    return values_differ(expected.value, actual.value, "result") or values_differ(
+        expected.inputs, actual.inputs, "inputs"
+    )
+
+
+def _class_name(error: BaseException | None) -> str:
+    return type(error).__name__ if error is not None else "nothing"
+
+
+def values_differ(
+    expected: Any, actual: Any, where: str, *, fused: bool = False, within: frozenset[int] = frozenset()
+) -> str:
+    """The first difference of two values in words, with its place; empty when they are the same: in type, dtype, shape,
+    stride, device, requires_grad and gradient, and within the tolerance of their dtype. NaN equals NaN."""
+    if type(expected) is not type(actual):
+        return f"{where}: {type(actual).__name__} instead of {type(expected).__name__}"
+    if isinstance(expected, torch.Tensor):
+        return _tensors_differ(where, expected, actual, fused=fused)
+    if type(expected).__module__ == "numpy" and hasattr(expected, "__array__"):
+        return _arrays_differ(where, expected, actual, fused=fused)
+    if isinstance(expected, float | complex):
+        close = _is_close(expected, actual, tolerance_of(torch.get_default_dtype(), fused=fused))
+        return "" if close else f"{where}: {actual} instead of {expected}"
+    if id(expected) in within:
+        return ""  # a container that holds itself: this very comparison is under way
+    within |= {id(expected)}
+    if isinstance(expected, torch.nn.Module):
+        expected, actual = keep(expected), keep(actual)
+    inside, other = children(expected), children(actual)
+    if inside is None or other is None:
+        return "" if expected == actual else f"{where}: {actual!r} instead of {expected!r}"
+    if isinstance(expected, Mapping):  # by place: a key may be a tensor, and a copy
+        if keys := values_differ(list(expected), list(actual), f"{where}: keys", within=within):
+            return keys
+    elif len(inside) != len(other):
+        return f"{where}: {len(other)} items instead of {len(inside)}"
+    elif unlike := next((pair for pair in zip(inside, other, strict=True) if pair[0][0] != pair[1][0]), None):
+        return f"{where}: {unlike[1][0]} instead of {unlike[0][0]}"
+    pairs = zip(inside, other, strict=True)
+    found = (values_differ(one, two, f"{where}{name}", fused=fused, within=within) for (name, one), (_, two) in pairs)
+    return next(filter(None, found), "")
+
+
+def _is_close(expected: complex, actual: complex, tolerance: Tolerance) -> bool:
+    if expected == actual or (cmath.isnan(expected) and cmath.isnan(actual)):
+        return True
+    return abs(expected - actual) <= tolerance.atol + tolerance.rtol * abs(expected) < float("inf")
+
+
+def _arrays_differ(where: str, expected: Any, actual: Any, *, fused: bool) -> str:
+    if (expected.dtype, expected.shape) != (actual.dtype, actual.shape):
+        return f"{where}: {actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
+    if _is_array(expected):
+        one, two = (torch.as_tensor(each.copy()) for each in (expected, actual))  # torch knows no negative strides
+        same = not _tensors_differ("", one, two, fused=fused)
+    else:
+        same = bool((expected == actual).all())
+    return "" if same else f"{where}: {actual!r} instead of {expected!r}"
+
+
+def unlike_properties(
+    expected: torch.Tensor, actual: torch.Tensor, names: tuple[str, ...]
+) -> Iterator[tuple[str, Any, Any]]:
+    """What differs about two tensors besides their values: each name, with that of both. Of `stride`, only tensors that
+    have strides are asked."""
+    strided = expected.layout == actual.layout == torch.strided
+    for name in names:
+        if name == "stride":
+            one, two = (tensor.stride() if strided else None for tensor in (expected, actual))
+        else:
+            one, two = getattr(expected, name), getattr(actual, name)
+        if one != two:
+            yield name, one, two
+
+
+def _tensors_differ(where: str, expected: torch.Tensor, actual: torch.Tensor, *, fused: bool) -> str:
+    properties = ("dtype", "shape", "layout", "device", "requires_grad", "stride")
+    for name, one, two in unlike_properties(expected, actual, properties):
+        return f"{where}: {name} {two} instead of {one}"
+    rtol, atol = tolerance_of(expected.dtype, fused=fused)
+    try:
+        torch.testing.assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
+    except AssertionError as error:
+        return f"{where}: {str(error).splitlines()[0]}"
+    if not (expected.is_leaf and expected.requires_grad):
+        return ""
+    if (expected.grad is None) != (actual.grad is None):
+        return f"{where}: {'no gradient' if actual.grad is None else 'a gradient'}, unlike eager"
+    if expected.grad is None or actual.grad is None:
+        return ""
+    return _tensors_differ(f"{where}.grad", expected.grad, actual.grad, fused=fused)
