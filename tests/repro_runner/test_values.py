@@ -173,7 +173,7 @@ def test_an_infinity_equals_no_other_number() -> None:
 
 def test_an_object_with_another_attribute_is_not_the_same() -> None:
     one, two = Plain(1), Plain(1)
-    two.more = two.__dict__.pop("held")
+    vars(two)["more"] = vars(two).pop("held")
     assert same(one, two) == "result: .more instead of .held"
 
 
