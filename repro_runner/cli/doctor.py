@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import repro_runner
 from registry.documents import head
 from repro_runner.environment import no_torch
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
@@ -92,7 +91,7 @@ def find_verbs() -> dict[str, tuple[str, ...]]:
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
-    root = Path(repro_runner.__file__).parent
+    root = Path(__file__).parents[1]
     for path in sorted(root.rglob("*.py")):
         parts = (_PACKAGE, *path.relative_to(root).with_suffix("").parts)
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

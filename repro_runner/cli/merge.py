@@ -24,6 +24,7 @@ from registry.evidence_file import (
     runs_of,
 )
 from registry.repros import read_repros
+from repro_runner.exit_codes import DONE, REFUSED
 
 INTO = """\
 --into lays the runs over the file of their torch and device in FOLDER, or starts it. What was not run stays; runs of
@@ -45,9 +46,9 @@ def main(argv: Sequence[str]) -> int:
         write_data_file(arguments.out, dump_document(merged))
     except (InvalidInput, WriteFailed) as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     print(f"{len(merged['records'])} ids from {len(arguments.shards)} files; {arguments.out.name}")
-    return 0
+    return DONE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -82,7 +83,7 @@ def _merge_into(folder: Path, where: str, merged: Document, waiting: Path | None
         write_data_file(path, dump_document(after))
     for line in _report(before, after, merged, current):
         print(textwrap.fill(line, 100, subsequent_indent="  ", break_on_hyphens=False))
-    return 0
+    return DONE
 
 
 def _report(before: Document, after: Document, merged: Document, current: Mapping[str, str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ from registry.errors import InvalidInput, WriteFailed
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import CallSite, GraphBreak
+from repro_runner.exit_codes import DONE, REFUSED
 
 _AROUND = 12
 """Lines of torch's source before and after the call."""
@@ -45,22 +46,22 @@ def main(argv: Sequence[str]) -> int:
         breaks = {gb.gb_id: gb for gb in merge_registry(read_package())}
     except InvalidInput as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     gb = breaks.get(arguments.gb_id.upper())
     if gb is None:
         print(f"{arguments.gb_id}: no such graph break; ids look like GB0042", file=sys.stderr)
-        return 2
+        return REFUSED
     out = arguments.out or DATA / "repros" / f"{gb.gb_id}.py"
     if out.exists():
         print(f"{out}: is there already; edit it, or name another file with --out", file=sys.stderr)
-        return 2
+        return REFUSED
     try:
         write_data_file(out, "\n".join(_lines(gb)))
     except WriteFailed as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     print(f"{out}: replace the docstring, `broken` and `fixed`, and keep it in view of `graphbreak watch {out}`")
-    return 0
+    return DONE
 
 
 def _lines(gb: GraphBreak) -> Iterator[str]:

@@ -20,6 +20,7 @@ from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
 from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.process import Limits
 from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
 from repro_runner.runner.machine import ReproRun, ThisMachine
@@ -50,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
             return _run(executor, jobs, repros, arguments, document, environment, out, answers)
     except (InvalidInput, WriteFailed, NoTorch, NoGpu, ClusterUnfit) as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -165,11 +166,11 @@ def _run(
                 display.ended(ended, problem)
     except KeyboardInterrupt:
         print(f"interrupted; {verdicts.total()} of {len(jobs)} are in {out.name}", file=sys.stderr)
-        return 130
+        return INTERRUPTED
     missing = len(jobs) - verdicts.total()
     summary = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())) or "nothing to run"
     print(f"{summary}{f'; {missing} not run' if missing else ''}; {out.name}", file=sys.stderr)
-    return 1 if bad or missing else 0
+    return NOT_AS_IT_SHOULD_BE if bad or missing else DONE
 
 
 def problem_of(record: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
+from repro_runner.exit_codes import DONE, REFUSED
 
 
 def main(argv: Sequence[str]) -> int:
@@ -26,24 +27,24 @@ def main(argv: Sequence[str]) -> int:
         known = read_package()
     except InvalidInput as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     found = next((gb for gb in merge_registry(known) if gb.gb_id == gb_id), None)
     if found is None:
         print(f"{arguments.gb_id}: no such graph break; ids look like GB0042", file=sys.stderr)
-        return 2
+        return REFUSED
     if arguments.script:
         return _print_script(found)
     category = next((c.title for c in known.categories if c.key == found.category), found.category)
     print("\n".join(_lines(found, category)))
-    return 0
+    return DONE
 
 
 def _print_script(gb: GraphBreak) -> int:
     if gb.repro is None:
         print(f"{gb.gb_id}: {_no_program(gb)}", file=sys.stderr)
-        return 2
+        return REFUSED
     print(standalone(gb.repro), end="")
-    return 0
+    return DONE
 
 
 def _lines(gb: GraphBreak, category: str) -> list[str]:

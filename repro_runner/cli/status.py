@@ -12,6 +12,7 @@ from registry.coverage import Coverage, by_category, count_coverage, count_fixes
 from registry.errors import InvalidInput
 from registry.knowledge import read_package
 from registry.merge import merge_registry
+from repro_runner.exit_codes import DONE, REFUSED
 
 CORPUS_RELEASE = "2.13.0"
 """The release that the corpus is written for."""
@@ -30,21 +31,21 @@ def main(argv: Sequence[str]) -> int:
         known = read_package()
     except InvalidInput as error:
         print(error, file=sys.stderr)
-        return 2
+        return REFUSED
     registry = merge_registry(known)
     if arguments.torch not in registry.releases:
         print(f"torch {arguments.torch} is not one of: {', '.join(registry.releases)}", file=sys.stderr)
-        return 2
+        return REFUSED
     total = count_coverage(registry.breaks, arguments.torch, arguments.device)
     fixes = count_fixes(registry.breaks, arguments.torch, arguments.device)
     if arguments.json:
         print(json.dumps({**asdict(total), "fixes": fixes}))
-        return 0
+        return DONE
     print(f"torch {arguments.torch}, {arguments.device}")
     rows = {**by_category(registry, arguments.torch, arguments.device), "all": total}
     print("\n".join(_table(rows)))
     print(f"fixes that hold: {', '.join(f'{count} {kind}' for kind, count in fixes.items())}")
-    return 0
+    return DONE
 
 
 def _table(rows: dict[str, Coverage]) -> list[str]:

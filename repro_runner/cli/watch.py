@@ -10,6 +10,7 @@ from pathlib import Path
 
 from registry.evidence import BACKENDS
 from repro_runner.cli.run import problem_of
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.process import Pool
 from repro_runner.runner.machine import Finished, ReproRun, open_pool
 
@@ -26,12 +27,12 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     if not arguments.file.is_file() or arguments.file.suffix != ".py":
         print(f"{arguments.file}: no such Python file; `graphbreak new ID` starts one", file=sys.stderr)
-        return 2
+        return REFUSED
     try:
         with open_pool(arguments.device) as pool:
             return _watch(pool, arguments)
     except KeyboardInterrupt:
-        return 0
+        return DONE
 
 
 def _watch(pool: Pool, arguments: argparse.Namespace) -> int:
@@ -46,7 +47,7 @@ def _watch(pool: Pool, arguments: argparse.Namespace) -> int:
             ended = Finished.of(pool.run(run.to_job()))
             print("\n".join(_lines(ended)), f"({time.monotonic() - started:.1f} s)\n", flush=True)
             if arguments.once:
-                return 0 if not problem_of(ended.record) else 1
+                return DONE if not problem_of(ended.record) else NOT_AS_IT_SHOULD_BE
         time.sleep(_POLL_SECONDS)
 
 
