@@ -131,7 +131,7 @@ def test_many_jobs_run_a_few_at_a_time_and_each_start_is_told() -> None:
 def test_a_pool_that_can_not_begin_says_so(capfd: pytest.CaptureFixture[str]) -> None:
     with (
         Pool(Service(task=f"{TASKS}:describe", warm_up=f"{TASKS}:not_there")) as pool,
-        pytest.raises(PoolDied, match="AttributeError.* has no attribute 'not_there'"),
+        pytest.raises(PoolDied, match=r"AttributeError.* has no attribute 'not_there'"),
     ):
         pool.run(Job(key="one", arguments={}))
     assert "not_there" in capfd.readouterr().err
