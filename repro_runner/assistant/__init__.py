@@ -3,9 +3,9 @@
 read_settings() says whom to ask, render_prompts() what would be sent, ask() sends it and tries the patches.
 """
 
-from repro_runner.assistant.answering import ask, render_prompts
+from repro_runner.assistant.asking import ask, render_prompts
+from repro_runner.assistant.client import Settings, read_settings
 from repro_runner.assistant.prompt import render_prompt
-from repro_runner.assistant.settings import Settings, read_settings
 from repro_runner.explain.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
 
 __all__ = [

@@ -1,21 +1,86 @@
-"""One question to a server that speaks the chat-completions protocol. It never takes longer than it may, and whatever
-goes wrong is one line."""
+"""Whom to ask, and one question to a server that speaks the chat-completions protocol.
+
+A question never takes longer than it may, and whatever goes wrong is one line.
+"""
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from registry.errors import InvalidInput, Problem
 from repro_runner.assistant.masking import Masker
-from repro_runner.assistant.settings import Settings
 
 if TYPE_CHECKING:
     import openai
+
+OPENAI_URL = "https://api.openai.com/v1"
+COSTLIEST = 3
+"""How many sites are asked about."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A server that speaks the chat-completions protocol, and the limits of a conversation with it."""
+
+    url: str
+    model: str
+    api_key: str = field(default="", repr=False)
+    """Empty for local servers, which need none."""
+    sites: int = COSTLIEST
+    """How many are asked about, the costliest first."""
+    seconds: float = 120.0
+    """For one answer, with all retries."""
+    retries: int = 2
+    """After a rate limit, a server's failure or a lost connection."""
+    trial_seconds: float = 300.0
+    """For one run of the program."""
+
+
+def read_settings(*, url: str = "", model: str = "", environment: Mapping[str, str] | None = None) -> Settings:
+    """From `--llm-url` and `--llm-model`, or OPENAI_BASE_URL and OPENAI_MODEL; the key from OPENAI_API_KEY alone.
+
+    InvalidInput names all that is missing, before anything runs.
+    """
+    environment = os.environ if environment is None else environment
+    url = url or environment.get("OPENAI_BASE_URL", "")
+    model = model or environment.get("OPENAI_MODEL", "")
+    key = environment.get("OPENAI_API_KEY", "")
+    problems = []
+    if importlib.util.find_spec("openai") is None:
+        problems.append(Problem("--llm", "needs the openai client; `pip install graph-break-registry[llm]`"))
+    if not model:
+        problems.append(Problem("--llm", "which model? name it with --llm-model, or in OPENAI_MODEL"))
+    if not url and not key:
+        problems.append(
+            Problem(
+                "--llm", "which server? name it with --llm-url, or in OPENAI_BASE_URL; OpenAI's needs OPENAI_API_KEY"
+            )
+        )
+    if url and not _is_http(url):
+        problems.append(
+            Problem("--llm-url", f"{url!r} is no http:// or https:// address, as in http://localhost:8000/v1")
+        )
+    if problems:
+        raise InvalidInput(problems)
+    return Settings(url=url or OPENAI_URL, model=model, api_key=key)
+
+
+def _is_http(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # of a port that is none
+        return False
+
 
 _MOST_BYTES = 1 << 20
 """Of an answer."""
@@ -23,7 +88,7 @@ _FIRST_PAUSE = 0.5
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 
-class NoAnswer(Exception):
+class NoReply(Exception):
     """There is none, in one line that says why; the offline answer stands."""
 
 
@@ -35,26 +100,26 @@ class _TryAgain(Exception):
         self.after = after
 
 
-def request_answer(prompt: str, settings: Settings) -> str:
-    """What the model says to the prompt; NoAnswer if that is nothing, or comes too late."""
+def request_reply(prompt: str, settings: Settings) -> str:
+    """What the model says to the prompt; NoReply if that is nothing, or comes too late."""
     deadline = time.monotonic() + settings.seconds
-    arrived: queue.SimpleQueue[str | NoAnswer] = queue.SimpleQueue()
+    arrived: queue.SimpleQueue[str | NoReply] = queue.SimpleQueue()
 
     def talk() -> None:
         try:
             arrived.put(_with_retries(lambda: _request(prompt, settings, deadline), settings, deadline))
-        except NoAnswer as why:
+        except NoReply as why:
             arrived.put(why)
         except ImportError as error:
-            arrived.put(NoAnswer(f"the openai client can't be imported: {_one_line(error)}"))
+            arrived.put(NoReply(f"the openai client can't be imported: {_one_line(error)}"))
 
-    # A server that sends a byte now and then keeps a client busy for ever: nobody waits for that thread.
+    # A server that sends a byte now and then keeps a client busy for ever: that thread is not waited for.
     threading.Thread(target=talk, daemon=True).start()
     try:
         answer = arrived.get(timeout=max(0.0, deadline - time.monotonic()) + 0.5)
     except queue.Empty:
-        raise NoAnswer(f"{_server(settings)} gave no whole answer within {settings.seconds:g} s") from None
-    if isinstance(answer, NoAnswer):
+        raise NoReply(f"{_server(settings)} gave no whole answer within {settings.seconds:g} s") from None
+    if isinstance(answer, NoReply):
         raise answer
     return answer
 
@@ -66,9 +131,9 @@ def _with_retries(request: Callable[[], str], settings: Settings, deadline: floa
         except _TryAgain as again:
             pause = _FIRST_PAUSE * 2**attempt if again.after is None else again.after
             if attempt == settings.retries:
-                raise NoAnswer(f"{again}, {attempt + 1} times") from again
+                raise NoReply(f"{again}, {attempt + 1} times") from again
             if time.monotonic() + pause >= deadline:
-                raise NoAnswer(f"{again}; to wait {pause:g} s more would be too long") from again
+                raise NoReply(f"{again}; to wait {pause:g} s more would be too long") from again
             time.sleep(pause)
     raise AssertionError("unreachable: the last attempt returns or raises")
 
@@ -81,14 +146,14 @@ def _request(prompt: str, settings: Settings, deadline: float) -> str:
         with _client(settings, max(0.1, deadline - time.monotonic())) as client:
             return _content(_received(client, prompt, settings), server)
     except openai.APITimeoutError as error:
-        raise NoAnswer(f"{server} gave no whole answer within {settings.seconds:g} s") from error
+        raise NoReply(f"{server} gave no whole answer within {settings.seconds:g} s") from error
     except openai.APIStatusError as error:
         raise _refused(error, server) from error
     except openai.APIConnectionError as error:
         raise _TryAgain(f"{server} can't be reached: {_one_line(error.__cause__ or error)}") from error
     except openai.OpenAIError as error:
-        raise NoAnswer(f"{server}: {_one_line(error)}") from error
-    except (_TryAgain, NoAnswer):
+        raise NoReply(f"{server}: {_one_line(error)}") from error
+    except (_TryAgain, NoReply):
         raise
     except Exception as error:  # the client lets any error of its HTTP library through while a body is read
         raise _TryAgain(f"{server} broke off: {_one_line(error)}") from error
@@ -110,7 +175,7 @@ def _client(settings: Settings, seconds: float) -> openai.OpenAI:
 
 
 def _without_telemetry(request: Any) -> None:
-    """The client adds this machine's system, processor and Python: nobody was told that these are sent."""
+    """The client adds this machine's system, processor and Python: no reader of README expects that."""
     for name in ("os", "arch", "runtime", "runtime-version"):
         request.headers.pop(f"x-stainless-{name}", None)
 
@@ -124,40 +189,40 @@ def _received(client: openai.OpenAI, prompt: str, settings: Settings) -> bytes:
         for piece in response.iter_bytes(1 << 14):
             body += piece
             if len(body) > _MOST_BYTES:
-                raise NoAnswer(
+                raise NoReply(
                     f"{_server(settings)} answered with more than {_MOST_BYTES >> 20} MiB, which was not read"
                 )
     return bytes(body)
 
 
 def _content(body: bytes, server: str) -> str:
-    """The text in a chat completion; NoAnswer for whatever else arrived."""
+    """The text in a chat completion; NoReply for whatever else arrived."""
     try:
         choice: Any = json.loads(body)["choices"][0]
         message = choice["message"]
         text, refusal, ended = message.get("content"), message.get("refusal"), choice.get("finish_reason")
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         start = _one_line(body[:200].decode("utf-8", "replace") or "nothing at all")
-        raise NoAnswer(f"{server} answered with something that is no chat completion: {start}") from error
+        raise NoReply(f"{server} answered with something that is no chat completion: {start}") from error
     if refusal or ended == "content_filter":
-        raise NoAnswer(f"the model refused: {_one_line(refusal or 'its filter stopped the answer')}")
+        raise NoReply(f"the model refused: {_one_line(refusal or 'its filter stopped the answer')}")
     if not isinstance(text, str) or not text.strip():
-        raise NoAnswer("the model's answer is empty")
+        raise NoReply("the model's answer is empty")
     if ended == "length":
-        raise NoAnswer("the model's answer was cut off at its limit of tokens")
+        raise NoReply("the model's answer was cut off at its limit of tokens")
     return text
 
 
 def _refused(error: openai.APIStatusError, server: str) -> Exception:
     code = error.status_code
-    told = f"{server} says {code}: {_said(error)}"
+    message = f"{server} says {code}: {_said(error)}"
     if code in (401, 403):
-        return NoAnswer(f"{told}; is OPENAI_API_KEY right for it?")
+        return NoReply(f"{message}; is OPENAI_API_KEY right for it?")
     if code == 404:
-        return NoAnswer(f"{told}; is the address whole (…/v1), and is there such a model?")
+        return NoReply(f"{message}; is the address whole (…/v1), and is there such a model?")
     if code in _RETRIED:
-        return _TryAgain(told, _retry_after(error.response.headers.get("retry-after")))
-    return NoAnswer(told)
+        return _TryAgain(message, _retry_after(error.response.headers.get("retry-after")))
+    return NoReply(message)
 
 
 def _said(error: openai.APIStatusError) -> str:

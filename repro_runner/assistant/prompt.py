@@ -2,22 +2,84 @@
 
 from __future__ import annotations
 
-import functools
+import ast
 import re
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from registry.advice import Answer, Answers
 from repro_runner.assistant.masking import Masker
-from repro_runner.assistant.source_excerpt import Excerpt, read_excerpt
 from repro_runner.explain.site import Site
+from repro_runner.output.templates import text_templates
 from repro_runner.output.terminal import plain
 
-if TYPE_CHECKING:
-    from jinja2 import Template
+_MOST_LINES = 120
+_AROUND = 30
+"""Lines before and after the break, where it is in no function, or in a very long one."""
+_NOT_THE_USERS = frozenset({"site-packages", "dist-packages"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """Part of one file."""
+
+    file: str
+    line: int
+    imports: str
+    code: str
+    whole: str
+    """The file, for a patch to be applied to; it is not sent."""
+
+
+def read_excerpt(site: Site) -> Excerpt | None:
+    """Of the user's file nearest to the break: its own, or the caller's where it is in a library; None if none is."""
+    places = [(site.file, site.line), *((frame.file, frame.line) for frame in reversed(site.stack))]
+    for file, line in places:
+        path = Path(file)
+        if _NOT_THE_USERS.intersection(path.parts) or path.suffix != ".py":
+            continue
+        try:
+            whole = path.read_text("utf-8")
+            return make_excerpt(str(path), line, whole)
+        except (OSError, ValueError, SyntaxError):
+            continue  # gone, or changed since the program ran
+    return None
+
+
+def make_excerpt(file: str, line: int, whole: str) -> Excerpt:
+    """Of this text; SyntaxError if it does not parse."""
+    tree = ast.parse(whole)
+    lines = whole.splitlines()
+    first, last = _function_around(tree, line) or (line - _AROUND, line + _AROUND)
+    if last - first >= _MOST_LINES:
+        first, last = max(first, line - _AROUND), min(last, line + _AROUND)
+    imports = (node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom))
+    return Excerpt(
+        file=file,
+        line=line,
+        imports="\n".join(ast.unparse(node) for node in imports),
+        code="\n".join(lines[max(0, first - 1) : last]),
+        whole=whole,
+    )
+
+
+def _function_around(tree: ast.Module, line: int) -> tuple[int, int] | None:
+    """The innermost function with this line in it, from its decorators on; a method comes with its class if that is
+    short: what it reads is set there."""
+    found: tuple[int, int] | None = None
+    for node in ast.walk(tree):  # outer before inner
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            continue
+        first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        last = node.end_lineno or node.lineno
+        short_class = isinstance(found, tuple) and found[1] - found[0] < _MOST_LINES
+        if first <= line <= last and not short_class:
+            found = (first, last)
+    return found
+
 
 _FOLDER = re.compile(r"(File \")[^\"\n]*/(?=[^\"/\n]+\")")
-"""Where torch quotes a stack: whose folders those are is nobody's business."""
+"""Where torch quotes a stack: folders of the user's machine are not sent."""
 _MOST_MESSAGE = 4000
 """Characters of torch's message: some quote whole graphs."""
 
@@ -30,7 +92,8 @@ def render_prompt(site: Site, *, answers: Answers, torch: str) -> str:
 def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Answers, torch: str) -> str:
     """The same, of lines that were read already."""
     known = [answer for gb_id in site.gb_ids if (answer := answers.answer(gb_id, torch=torch)) is not None]
-    text = _template().render(
+    template = text_templates(Path(__file__).with_name("templates")).get_template("prompt.txt.j2")
+    text = template.render(
         torch=torch,
         site=site,
         file=Path(site.file).name,
@@ -60,19 +123,3 @@ def _answer(answer: Answer) -> dict[str, object]:
         "fixes": answer.fixes,
         "no_fix": answer.no_fix,
     }
-
-
-@functools.cache
-def _template() -> Template:
-    import jinja2
-
-    folder = Path(__file__).parent / "templates"
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(folder),
-        autoescape=False,  # plain text for a model; what it answers is not trusted either way
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-    )
-    return environment.get_template("prompt.txt.j2")

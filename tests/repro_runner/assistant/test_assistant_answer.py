@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from registry.advice import Answers
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.assistant.answer import Block, NotUnderstood, apply_blocks, parse_answer
+from repro_runner.assistant.asking import find_doubt, find_notes
 from repro_runner.assistant.patch_rules import find_dodges, find_refusals
-from repro_runner.assistant.source_excerpt import make_excerpt
-from repro_runner.assistant.verdict import find_doubt, find_notes
+from repro_runner.assistant.prompt import make_excerpt
+from repro_runner.assistant.reply import Block, NotUnderstood, apply_blocks, parse_reply
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, Trial
 
 ANSWER = """\
@@ -49,7 +49,7 @@ if __name__ == "__main__":
 
 
 def test_a_cause_and_blocks_are_read() -> None:
-    answer = parse_answer(ANSWER)
+    answer = parse_reply(ANSWER)
     assert answer.cause == "The `if` asks for a value.\nIt can't be known."
     assert "    return torch.where(x.sum() > 0, x + 1, x - 1)\n" in apply_blocks(PROGRAM, answer.blocks)
 
@@ -60,13 +60,13 @@ def test_a_cause_and_blocks_are_read() -> None:
 )
 def test_what_models_write_around_it_is_no_hindrance(around: str) -> None:
     text = around.format(ANSWER.removeprefix("CAUSE: ") if "**" in around else ANSWER)
-    answer = parse_answer(text.replace("\n", "\r\n"))
+    answer = parse_reply(text.replace("\n", "\r\n"))
     assert answer.cause.startswith("The `if` asks")
-    assert apply_blocks(PROGRAM, answer.blocks) == apply_blocks(PROGRAM, parse_answer(ANSWER).blocks)
+    assert apply_blocks(PROGRAM, answer.blocks) == apply_blocks(PROGRAM, parse_reply(ANSWER).blocks)
 
 
 def test_no_patch_is_an_answer() -> None:
-    assert parse_answer("CAUSE: a library does it.\n\nNO PATCH").blocks == ()
+    assert parse_reply("CAUSE: a library does it.\n\nNO PATCH").blocks == ()
 
 
 @pytest.mark.parametrize(
@@ -74,18 +74,18 @@ def test_no_patch_is_an_answer() -> None:
 )
 def test_nonsense_is_not_understood(text: str) -> None:
     with pytest.raises(NotUnderstood, match="not in the form"):
-        parse_answer(text)
+        parse_reply(text)
 
 
 def test_control_characters_of_terminals_are_dropped() -> None:
-    assert parse_answer("CAUSE: a\x1b[31m b\u202e c\x07\nNO PATCH").cause == "a[31m b c"
+    assert parse_reply("CAUSE: a\x1b[31m b\u202e c\x07\nNO PATCH").cause == "a[31m b c"
 
 
 @given(text=st.text(max_size=400))
 def test_any_text_is_an_answer_or_not_understood(text: str) -> None:
     for whole in (text, f"CAUSE: {text}\nNO PATCH", ANSWER.replace("x + 1", text)):
         try:
-            apply_blocks(PROGRAM, parse_answer(whole).blocks)
+            apply_blocks(PROGRAM, parse_reply(whole).blocks)
         except NotUnderstood as why:
             assert str(why)
 

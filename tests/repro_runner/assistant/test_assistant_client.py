@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InvalidInput
-from repro_runner.assistant.client import NoAnswer, request_answer
-from repro_runner.assistant.settings import OPENAI_URL, Settings, read_settings
+from repro_runner.assistant.client import OPENAI_URL, NoReply, Settings, read_settings, request_reply
 from tests.loopback import Exchange
 from tests.repro_runner.fixtures.chat_server import Reply, completion, failing, saying, serve_chat
 from tests.tools import require_tool
@@ -29,8 +28,8 @@ def settings(url: str, **more: float) -> Settings:
 
 
 def failure_of(*replies: Reply, **more: float) -> str:
-    with serve_chat(*replies) as server, pytest.raises(NoAnswer) as caught:
-        request_answer("prompt", settings(server.url, **more))
+    with serve_chat(*replies) as server, pytest.raises(NoReply) as caught:
+        request_reply("prompt", settings(server.url, **more))
     told = str(caught.value)
     assert "\n" not in told
     assert KEY not in told
@@ -40,7 +39,7 @@ def failure_of(*replies: Reply, **more: float) -> str:
 def test_the_prompt_is_sent_as_it_is_and_nothing_else_is() -> None:
     prompt = 'a "prompt"\nwith ünicode, \\ and \t tabs\n'
     with serve_chat(saying("CAUSE: x")) as server:
-        assert request_answer(prompt, settings(server.url)) == "CAUSE: x"
+        assert request_reply(prompt, settings(server.url)) == "CAUSE: x"
     (body,) = server.bodies
     assert json.loads(body) == {"model": "tiny", "messages": [{"role": "user", "content": prompt}]}
     assert server.paths == ["/v1/chat/completions"]
@@ -115,7 +114,7 @@ def test_what_may_go_better_is_tried_again_but_not_for_ever(reply: Reply, told: 
 @pytest.mark.parametrize("first", [failing(429, b"", Retry_After="0.1"), failing(502), cut])
 def test_a_server_that_recovers_is_asked_again(first: Reply) -> None:
     with serve_chat(first, saying("CAUSE: now")) as server:
-        assert request_answer("prompt", settings(server.url)) == "CAUSE: now"
+        assert request_reply("prompt", settings(server.url)) == "CAUSE: now"
     assert len(server.bodies) == 2
 
 
@@ -136,8 +135,8 @@ def test_a_server_that_is_not_there_is_named() -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
-        with pytest.raises(NoAnswer, match=rf"^127\.0\.0\.1:{port} can't be reached: .*, 2 times$"):
-            request_answer("prompt", settings(f"http://127.0.0.1:{port}/v1"))
+        with pytest.raises(NoReply, match=rf"^127\.0\.0\.1:{port} can't be reached: .*, 2 times$"):
+            request_reply("prompt", settings(f"http://127.0.0.1:{port}/v1"))
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
@@ -145,8 +144,8 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> Non
     command = [require_tool("openssl"), "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     command += ["-nodes", "-days", "2", "-subj", "/CN=127.0.0.1", "-keyout", "-", "-out", "-"]
     pem.write_bytes(subprocess.run(command, capture_output=True, check=True, timeout=60).stdout)
-    with serve_chat(saying("CAUSE: x"), certificate=pem) as server, pytest.raises(NoAnswer) as caught:
-        request_answer("prompt", settings(server.url))
+    with serve_chat(saying("CAUSE: x"), certificate=pem) as server, pytest.raises(NoReply) as caught:
+        request_reply("prompt", settings(server.url))
     assert re.search("certificate", str(caught.value), re.IGNORECASE)
     assert server.bodies == []
 

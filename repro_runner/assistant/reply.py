@@ -1,4 +1,4 @@
-"""Read a model's answer, and apply its blocks to the user's text. Nothing in an answer is trusted."""
+"""Read a model's reply, and apply its blocks to the user's text. Nothing in a reply is trusted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_BLOCKS = 20
 
 
 class NotUnderstood(Exception):
-    """The answer is not in the form that was asked for, or its blocks don't fit the text; says which."""
+    """The reply is not in the form that was asked for, or its blocks don't fit the text; says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,14 +33,14 @@ class Block:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelAnswer:
+class ModelReply:
     """What a model says; no blocks where it says that there is no patch."""
 
     cause: str
     blocks: tuple[Block, ...] = ()
 
 
-def parse_answer(text: str) -> ModelAnswer:
+def parse_reply(text: str) -> ModelReply:
     """NotUnderstood if it has no cause, or neither blocks nor NO PATCH."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n"))
     found = _CAUSE.search(text)
@@ -52,7 +52,7 @@ def parse_answer(text: str) -> ModelAnswer:
         raise NotUnderstood("the answer is not in the form that was asked for: neither a whole patch nor NO PATCH")
     if len(blocks) > _MOST_BLOCKS:
         raise NotUnderstood(f"the patch has {len(blocks)} blocks, which nobody would read")
-    return ModelAnswer(cause=cause[:_MOST_CAUSE], blocks=blocks)
+    return ModelReply(cause=cause[:_MOST_CAUSE], blocks=blocks)
 
 
 def apply_blocks(text: str, blocks: tuple[Block, ...]) -> str:

@@ -1,25 +1,22 @@
-"""Ask a model about the dearest breaks of a program, and try what it proposes."""
+"""Ask a model about the costliest breaks of a program, and try what it proposes."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.advice import Answers
-from repro_runner.assistant.answer import ModelAnswer, NotUnderstood, apply_blocks, parse_answer
-from repro_runner.assistant.client import NoAnswer, request_answer
+from repro_runner.assistant.client import COSTLIEST, NoReply, Settings, request_reply
 from repro_runner.assistant.patch_rules import find_dodges, find_refusals
-from repro_runner.assistant.prompt import render_excerpt, render_prompt
-from repro_runner.assistant.settings import DEAREST, Settings
-from repro_runner.assistant.source_excerpt import Excerpt, read_excerpt
-from repro_runner.assistant.verdict import find_doubt, find_notes
+from repro_runner.assistant.prompt import Excerpt, read_excerpt, render_excerpt, render_prompt
+from repro_runner.assistant.reply import ModelReply, NotUnderstood, apply_blocks, parse_reply
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.explain.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
-from repro_runner.fix_report.trial import Trial, Trials
+from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, Trials
 
 if TYPE_CHECKING:
     from repro_runner.explain.running import ProgramToRun
@@ -30,8 +27,8 @@ SEEDS = (0, 1)
 Tell = Callable[[str], None]
 
 
-def render_prompts(report: Report, *, answers: Answers, sites: int = DEAREST) -> tuple[str, ...]:
-    """What ask() would send, text for text: one prompt for each of the dearest sites."""
+def render_prompts(report: Report, *, answers: Answers, sites: int = COSTLIEST) -> tuple[str, ...]:
+    """What ask() would send, text for text: one prompt for each of the costliest sites."""
     torch = report.environment.get("torch", "")
     return tuple(render_prompt(site, answers=answers, torch=torch) for site in report.sites[:sites])
 
@@ -39,7 +36,7 @@ def render_prompts(report: Report, *, answers: Answers, sites: int = DEAREST) ->
 def ask(
     report: Report, program: ProgramToRun, settings: Settings, *, answers: Answers, tell: Tell = lambda _: None
 ) -> tuple[Suggestion, ...]:
-    """A suggestion for each of the dearest sites; never raises for what a server does. `tell` gets its progress."""
+    """A suggestion for each of the costliest sites; never raises for what a server does. `tell` gets its progress."""
     with Trials(program, timeout=settings.trial_seconds) as trials:
         return tuple(_Asking(report, settings, answers, tell, trials).suggestions())
 
@@ -64,17 +61,17 @@ class _Asking:
             file=site.file, line=site.line, gb_ids=site.gb_ids, model=self.settings.model, verdict=NO_ANSWER
         )
         try:
-            text = request_answer(render_excerpt(site, excerpt, answers=self.answers, torch=torch), self.settings)
-            answer = parse_answer(text)
-        except (NoAnswer, NotUnderstood) as why:
+            text = request_reply(render_excerpt(site, excerpt, answers=self.answers, torch=torch), self.settings)
+            reply = parse_reply(text)
+        except (NoReply, NotUnderstood) as why:
             return replace(suggestion, reason=str(why))
-        return self._tried(replace(suggestion, verdict=NOT_VERIFIED, cause=answer.cause), answer, excerpt)
+        return self._tried(replace(suggestion, verdict=NOT_VERIFIED, cause=reply.cause), reply, excerpt)
 
-    def _tried(self, suggestion: Suggestion, answer: ModelAnswer, excerpt: Excerpt | None) -> Suggestion:
-        if not answer.blocks or excerpt is None:
+    def _tried(self, suggestion: Suggestion, reply: ModelReply, excerpt: Excerpt | None) -> Suggestion:
+        if not reply.blocks or excerpt is None:
             return replace(suggestion, reason="the model gives no patch")
         try:
-            changed = apply_blocks(excerpt.whole, answer.blocks)
+            changed = apply_blocks(excerpt.whole, reply.blocks)
         except NotUnderstood as why:
             return replace(suggestion, reason=str(why))
         suggestion = replace(suggestion, patch=render_patch(excerpt, changed))
@@ -102,7 +99,7 @@ class _Asking:
 
 
 def find_objection(before: str, after: str) -> str:
-    """Why the patched text is not run, or what it does instead of mending; empty if there is nothing against it."""
+    """Why the patched text is not run, or how it avoids a fix; empty if nothing is wrong with it."""
     try:
         if refusals := find_refusals(before, after):
             return f"not run, as it goes beyond plain torch code: {'; '.join(refusals)}"
@@ -119,3 +116,38 @@ def render_patch(excerpt: Excerpt, changed: str) -> str:
         excerpt.whole.splitlines(keepends=True), changed.splitlines(keepends=True), f"a/{name}", f"b/{name}"
     )
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+_PRINTED = {
+    REORDERED: "what the program prints comes in another order",
+    LINES_REMOVED: "the program prints less",
+    NOT_COMPARED: "what the program prints was not compared",
+}
+
+
+def find_doubt(trial: Trial) -> str:
+    """Why the patch is not verified; empty if it is."""
+    if not trial.ran:
+        return trial.error
+    if trial.outputs == DIFFER:
+        return f"results differ: {trial.difference}"
+    if trial.outputs != EQUAL:
+        return f"results could not be compared: {trial.difference}"
+    if trial.stdout == DIFFER:
+        return f"what the program prints differs: {trial.stdout_difference}"
+    if trial.breaks_after >= trial.breaks_before:
+        return f"as many breaks as before: {trial.breaks_after} (before: {trial.breaks_before})"
+    # Breaks and recompiles leave the number of ops that run in graphs as it is; a rewrite may need fewer of them.
+    if not trial.graphs_after or trial.ops_after * 2 < trial.ops_before:
+        return f"it takes work out of the compiled code: {trial.ops_after} ops ran in graphs, before {trial.ops_before}"
+    return ""
+
+
+def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
+    """What else a patch does that its reader should know."""
+    notes = (
+        f"{_PRINTED[trial.stdout]}: {trial.stdout_difference}" if trial.stdout_difference else _PRINTED[trial.stdout]
+        for trial in trials
+        if trial.stdout in _PRINTED
+    )
+    return tuple(dict.fromkeys(notes))
