@@ -32,7 +32,7 @@ from repro_runner.logs.formats import find_format  # noqa: E402
 from repro_runner.logs.model import Input, LogPart  # noqa: E402
 from tests.repro_runner.fixtures.tt_xla_logs import Compiled, as_bytes, breaking, compiling, tracing  # noqa: E402
 
-RECORDED = ROOT / "tests" / "repro_runner"
+RECORDED = ROOT / "tests" / "repro_runner" / "fixtures"
 TIMES = 3
 
 
@@ -141,12 +141,12 @@ def tt_xla_pieces() -> Iterator[bytes]:
 
 def dynamo_pieces() -> Iterator[bytes]:
     """A recorded log again and again, each time by another process."""
-    return as_other_processes(unpacked(RECORDED / "logs" / "seven.dynamo.log.zst"))
+    return as_other_processes(unpacked(RECORDED / "recorded_logs" / "seven.dynamo.log.zst"))
 
 
 def trace_pieces() -> Iterator[bytes]:
     """A recorded trace again and again, each time by another process."""
-    return as_other_processes(unpacked(RECORDED / "traces" / "wav2vec2.trace_.log.zst"))
+    return as_other_processes(unpacked(RECORDED / "recorded_traces" / "wav2vec2.trace_.log.zst"))
 
 
 def unpacked(path: Path) -> bytes:
