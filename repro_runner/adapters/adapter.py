@@ -27,8 +27,8 @@ from repro_runner.adapters.capability_file import read_capabilities
 from repro_runner.adapters.decompositions import decomposition_table
 from repro_runner.adapters.op_support import Judge, OpSupport, list_op_support
 from repro_runner.adapters.partition import PartitionedGraph, partition_graph
+from repro_runner.backends.mock import read_settings
 from repro_runner.backends.refusals import report_violations
-from repro_runner.backends.settings import read_settings
 from repro_runner.constraints import Constraint, find_violations
 from repro_runner.graphs.traced import Cut, Decompositions, TracedGraph, run_eagerly
 

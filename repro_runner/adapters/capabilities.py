@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from dataclasses import dataclass
+import dataclasses
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
 
-from repro_runner.adapters.limits import StaticShapesConstraint, SupportedOpsConstraint
-from repro_runner.constraints import (
-    Constraint,
-    DtypeConstraint,
-    LayoutConstraint,
-    MemoryConstraint,
-    PeakMemoryConstraint,
-    ShapeConstraint,
-    UnsupportedOpsConstraint,
-)
+from repro_runner.constraints import Constraint
+from repro_runner.constraints.base import Setting, constraints_with_settings
 
 Dtypes = Collection[torch.dtype | str]
 
@@ -36,16 +29,15 @@ class OpRule:
     layouts: Collection[str] | None = None
     max_tensor_bytes: int | None = None
 
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Limits, and options of them, that have no field here, by their key in a capability file."""
+
     def constraints(self) -> Iterator[Constraint]:
-        where: dict[str, Any] = {"ops": self.ops, "arguments": self.arguments}
-        if self.dtypes is not None:
-            yield DtypeConstraint(self.dtypes, **where)
-        if self.alignment is not None:
-            yield ShapeConstraint(self.alignment, dims=self.dims, **where)
-        if self.layouts is not None:
-            yield LayoutConstraint(self.layouts, **where)
-        if self.max_tensor_bytes is not None:
-            yield MemoryConstraint(max_bytes=self.max_tensor_bytes, **where)
+        """One for each limit that is set, on these ops alone."""
+        for kind, setting in known_settings(in_rules=True):
+            if (value := _value(self, setting)) is not None and value not in setting.no_limit:
+                options = {name: getattr(self, name, self.limits.get(name)) for name in setting.options}
+                yield kind.from_setting(value, ops=self.ops, arguments=self.arguments, **options)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +60,8 @@ class AcceleratorCapabilities:
     layouts: Collection[str] | None = None
     supports_dynamic_shapes: bool = True
     rules: Collection[OpRule] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+    """Limits that have no field here, by their key in a capability file."""
 
     def __post_init__(self) -> None:
         self.constraints()
@@ -77,21 +71,31 @@ class AcceleratorCapabilities:
         return tuple(self._constraints())
 
     def _constraints(self) -> Iterator[Constraint]:
-        if self.supported_ops is not None:
-            yield SupportedOpsConstraint(self.supported_ops)
-        if self.unsupported_ops:
-            yield UnsupportedOpsConstraint(self.unsupported_ops)
-        if self.supported_dtypes is not None:
-            yield DtypeConstraint(self.supported_dtypes)
-        if self.alignment_requirement != 1:
-            yield ShapeConstraint(self.alignment_requirement)
-        if self.layouts is not None or self.requires_contiguous:
-            yield LayoutConstraint(self.layouts or ["contiguous"])
-        if self.max_tensor_bytes is not None:
-            yield MemoryConstraint(max_bytes=self.max_tensor_bytes)
-        if self.max_memory_bytes is not None:
-            yield PeakMemoryConstraint(max_bytes=self.max_memory_bytes)
-        if not self.supports_dynamic_shapes:
-            yield StaticShapesConstraint()
+        for kind, setting in known_settings():
+            if (value := self._limit(setting)) is not None and value not in setting.no_limit:
+                yield kind.from_setting(value)
         for rule in self.rules:
             yield from rule.constraints()
+
+    def _limit(self, setting: Setting) -> Any:
+        if setting.field == "layouts" and (self.requires_contiguous or self.layouts is not None):
+            return self.layouts or ["contiguous"]
+        return _value(self, setting)
+
+
+def known_settings(*, in_rules: bool = False) -> Iterator[tuple[type[Constraint], Setting]]:
+    """Each kind of limit that can be set, and how; those alone that a rule about some ops can set, if asked."""
+    for kind in constraints_with_settings():
+        if kind.setting is not None and (kind.setting.in_rules or not in_rules):
+            yield kind, kind.setting
+
+
+def field_of(owner: type[OpRule | AcceleratorCapabilities], setting: Setting) -> str | None:
+    """Where the owner has the value of a limit; None: in its `limits`, under the key."""
+    names = [each.name for each in dataclasses.fields(owner)]
+    return next((name for name in (setting.field, setting.key) if name in names), None)
+
+
+def _value(owner: OpRule | AcceleratorCapabilities, setting: Setting) -> Any:
+    name = field_of(type(owner), setting)
+    return owner.limits.get(setting.key) if name is None else getattr(owner, name)

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping
+import dataclasses
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 import yaml
 
-from repro_runner.adapters.capabilities import AcceleratorCapabilities, OpRule
-from repro_runner.adapters.limits import CORE_ATEN
-from repro_runner.adapters.marked_yaml import MarkedYaml, did_you_mean
-from repro_runner.constraints import LayoutConstraint
+from repro_runner.adapters.capabilities import AcceleratorCapabilities, OpRule, field_of, known_settings
+from repro_runner.adapters.marked_yaml import MarkedYaml
+from repro_runner.constraints.base import Read, Setting
 from repro_runner.constraints.narrowing import read_narrowing
-from repro_runner.constraints.op_names import read_op_names
-
-_LIMITS = ("dtypes", "alignment", "layouts", "largest_tensor")
-# As compilers and data sheets call them.
-_SHORT_DTYPE = re.compile(r"(?P<kind>fp|bf|f|i|s|u)(?P<bits>\d+)")
-_LONG = {"fp": "float", "f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint"}
-
-_Reader = Callable[[yaml.Node, str], Any]
+from repro_runner.constraints.operators import listed_op_problem
 
 
 def read_capabilities(path: Path | str) -> AcceleratorCapabilities:
@@ -32,70 +23,47 @@ def read_capabilities(path: Path | str) -> AcceleratorCapabilities:
 
 class _CapabilityFile(MarkedYaml):
     def capabilities(self) -> AcceleratorCapabilities:
-        readers: dict[str, tuple[str, _Reader]] = {
-            "name": ("name", self.text),
-            "dtypes": ("supported_dtypes", self._dtypes),
-            "ops": ("supported_ops", self._supported_ops),
-            "unsupported_ops": ("unsupported_ops", self._ops),
-            "memory": ("max_memory_bytes", self.size),
-            "largest_tensor": ("max_tensor_bytes", self.size),
-            "alignment": ("alignment_requirement", self._alignment),
-            "layouts": ("layouts", self._layouts),
-            "dynamic_shapes": ("supports_dynamic_shapes", self.flag),
-            "rules": ("rules", self._rules),
-        }
+        settings = _by_key(AcceleratorCapabilities, (setting for _, setting in known_settings()))
         root = self.root()
-        keys = {} if root is None else self.mapping(root, tuple(readers))
-        fields = _fields(keys, readers)
+        keys = {} if root is None else self.mapping(root, ("name", *settings, "rules"))
+        values = self._values(keys, {key: setting.read for key, setting in settings.items()})
+        name = self.text(keys["name"], "name") if "name" in keys else None
+        rules = self._rules(keys["rules"]) if "rules" in keys else ()
         self.raise_problems()
-        return AcceleratorCapabilities(**{"name": self.path.stem, **fields})
+        limits = _arguments(AcceleratorCapabilities, settings, values)
+        return AcceleratorCapabilities(name=name or self.path.stem, rules=rules, **limits)
 
-    def _rules(self, node: yaml.Node, key: str) -> tuple[OpRule, ...]:
-        return tuple(rule for entry in self.entries(node, key) if (rule := self._rule(entry)) is not None)
+    def _rules(self, node: yaml.Node) -> tuple[OpRule, ...]:
+        return tuple(rule for entry in self.entries(node, "rules") if (rule := self._rule(entry)) is not None)
 
     def _rule(self, node: yaml.Node) -> OpRule | None:
-        readers: dict[str, tuple[str, _Reader]] = {
-            "ops": ("ops", self._ops),
-            "arguments": ("arguments", lambda node, _: self.entries(node, "arguments")),
-            "dims": ("dims", self._dims),
-            "dtypes": ("dtypes", self._dtypes),
-            "alignment": ("alignment", self._alignment),
-            "layouts": ("layouts", self._layouts),
-            "largest_tensor": ("max_tensor_bytes", self.size),
-        }
-        keys = self.mapping(node, tuple(readers))
+        settings = _by_key(OpRule, (setting for _, setting in known_settings(in_rules=True)))
+        options = {name: each for each in settings.values() for name in each.options}
+        keys = self.mapping(node, ("ops", "arguments", *options, *settings))
         if keys and "ops" not in keys:
             self.complain(node, "a rule without ops; name some, or set the limit for the whole device")
-        if keys and keys.keys().isdisjoint(_LIMITS):
-            self.complain(node, f"a rule without a limit; give one or more of {', '.join(_LIMITS)}")
-        if "dims" in keys and "alignment" not in keys:
-            self.complain(keys["dims"], "dims: belong to an alignment; add one to this rule")
-        fields = _fields(keys, readers)
-        if not (ops := fields.get("ops")):
+        if keys and keys.keys().isdisjoint(settings):
+            self.complain(node, f"a rule without a limit; give one or more of {', '.join(settings)}")
+        for name, setting in options.items():
+            if name in keys and setting.key not in keys:
+                self.complain(keys[name], f"{name}: belong to an {setting.key}; add one to this rule")
+        readers = {key: setting.read for key, setting in settings.items()}
+        readers |= {name: setting.options[name] for name, setting in options.items()}
+        values = self._values(keys, readers)
+        ops = self.names(keys["ops"], "ops", listed_op_problem) if "ops" in keys else ()
+        if not ops:
             return None
-        if "arguments" in fields:
-            fields["arguments"] = self._arguments(fields["arguments"], ops)
-        return OpRule(**fields)
+        arguments = self._op_arguments(keys["arguments"], ops) if "arguments" in keys else None
+        return OpRule(ops=ops, arguments=arguments, **_arguments(OpRule, settings, values))
 
-    def _supported_ops(self, node: yaml.Node, key: str) -> tuple[str, ...]:
-        return self._ops(node, key, core_aten=True)
+    def _values(self, keys: Mapping[str, yaml.Node], readers: Mapping[str, Read]) -> dict[str, Any]:
+        """key -> value; what could not be read is left out, since its problem is noted."""
+        read = {key: reader(self, keys[key], key) for key, reader in readers.items() if key in keys}
+        return {key: value for key, value in read.items() if value is not None}
 
-    def _ops(self, node: yaml.Node, key: str, *, core_aten: bool = False) -> tuple[str, ...]:
-        names = []
-        for entry in self.entries(node, key):
-            if (name := self.text(entry, key)) is None:
-                continue
-            if name == CORE_ATEN and not core_aten:
-                self.complain(entry, f"{key}: {name} is for the list of ops that the device has; name each op here")
-            elif name != CORE_ATEN and (problem := _op_problem(name)):
-                self.complain(entry, f"{key}: {problem}")
-            else:
-                names.append(name)
-        return tuple(names)
-
-    def _arguments(self, entries: list[yaml.Node], ops: tuple[str, ...]) -> tuple[str | int, ...]:
+    def _op_arguments(self, node: yaml.Node, ops: tuple[str, ...]) -> tuple[str | int, ...]:
         found: list[str | int] = []
-        for entry in entries:
+        for entry in self.entries(node, "arguments"):
             is_position = isinstance(entry, yaml.ScalarNode) and entry.value.isdecimal()
             reader = self.number if is_position else self.text
             if (argument := reader(entry, "arguments")) is None:
@@ -107,59 +75,19 @@ class _CapabilityFile(MarkedYaml):
             found.append(argument)
         return tuple(found)
 
-    def _dims(self, node: yaml.Node, key: str) -> tuple[int, ...]:
-        return tuple(dim for entry in self.entries(node, key) if (dim := self.number(entry, key)) is not None)
 
-    def _alignment(self, node: yaml.Node, key: str) -> int | None:
-        return self.number(node, key, at_least=1)
-
-    def _dtypes(self, node: yaml.Node, key: str) -> tuple[str, ...]:
-        names = []
-        for entry in self.entries(node, key):
-            if (name := self.text(entry, key)) is None:
-                continue
-            name = name.removeprefix("torch.")
-            if isinstance(getattr(torch, name, None), torch.dtype):
-                names.append(name)
-            else:
-                self.complain(entry, f"{key}: {name}: no such dtype{_dtype_meant(name)}")
-        return tuple(names)
-
-    def _layouts(self, node: yaml.Node, key: str) -> tuple[str, ...]:
-        names = []
-        for entry in self.entries(node, key):
-            if (name := self.text(entry, key)) is None:
-                continue
-            try:
-                LayoutConstraint([name])
-                names.append(name)
-            except ValueError as error:
-                self.complain(entry, f"{key}: {error}")
-        return tuple(names)
+def _by_key(owner: type[OpRule | AcceleratorCapabilities], settings: Iterable[Setting]) -> dict[str, Setting]:
+    """In the order of the owner's fields; what has none is last."""
+    names = [each.name for each in dataclasses.fields(owner)]
+    ordered = sorted(settings, key=lambda each: names.index(field_of(owner, each) or "limits"))
+    return {each.key: each for each in ordered}
 
 
-def _fields(keys: Mapping[str, yaml.Node], readers: Mapping[str, tuple[str, _Reader]]) -> dict[str, Any]:
-    """The arguments of a dataclass; what could not be read is left out, since its problem is noted."""
-    read = {field: reader(keys[key], key) for key, (field, reader) in readers.items() if key in keys}
-    return {field: value for field, value in read.items() if value is not None}
-
-
-def _op_problem(name: str) -> str:
-    """Why no graph has such an op, or nothing. A library that is not imported here may register its ops later."""
-    try:
-        (full,) = read_op_names([name])
-    except ValueError as error:
-        return str(error)
-    namespace, _, op = full.partition(".")
-    if namespace in ("aten", "higher_order"):
-        return ""
-    if hasattr(torch.ops.aten, namespace):
-        return _op_problem(f"aten.{full}")
-    return f"{name}: no such op; did you mean aten.{op}?" if did_you_mean(namespace, ["aten"]) else ""
-
-
-def _dtype_meant(name: str) -> str:
-    short = _SHORT_DTYPE.fullmatch(name.lower())
-    long = f"{_LONG[short['kind']]}{short['bits']}" if short else name
-    known = sorted(key for key, value in vars(torch).items() if isinstance(value, torch.dtype))
-    return did_you_mean(long, known)
+def _arguments(
+    owner: type[OpRule | AcceleratorCapabilities], settings: Mapping[str, Setting], values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The arguments of a dataclass, each value in its own field or in `limits`."""
+    names = {each.name for each in dataclasses.fields(owner)}
+    places = {key: field_of(owner, settings[key]) if key in settings else key for key in values}
+    own = {str(place): values[key] for key, place in places.items() if place in names}
+    return {**own, "limits": {key: value for key, value in values.items() if places[key] not in names}}

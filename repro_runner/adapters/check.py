@@ -22,7 +22,7 @@ from repro_runner.backends.graph_dumps import keep_artifacts, keep_graph
 from repro_runner.backends.refusals import MalformedSettings
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.capture.breaks import breaks_document
-from repro_runner.constraints import Constraint, Violation, find_violations, violation_record
+from repro_runner.constraints import Constraint, Violation, find_violations, violation_record, violations_document
 from repro_runner.graphs import Trace, TracedGraph, trace_model
 from repro_runner.graphs.traced import Decompositions
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
@@ -68,11 +68,7 @@ class CheckResult:
         """File name -> content."""
         return {
             "breaks.json": breaks_document(self.breaks),
-            "violations.json": {
-                "kind": "violations",
-                "schema": 1,
-                "violations": [{**violation_record(each), "index": index} for index, each in self.violations],
-            },
+            "violations.json": violations_document(violation_record(each, index) for index, each in self.violations),
             "op_support.json": {
                 "kind": "op_support",
                 "schema": 1,

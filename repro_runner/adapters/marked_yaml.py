@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 
 import yaml
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.constraints.narrowing import did_you_mean
 
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]i?B|B)?", re.IGNORECASE)
 _KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date"}
-
-
-def did_you_mean(name: str, known: Collection[str]) -> str:
-    """`; did you mean float32?`, or nothing if nothing is near."""
-    near = [name] if name in known else difflib.get_close_matches(name, known, n=2)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 class MarkedYaml:
@@ -77,6 +71,22 @@ class MarkedYaml:
             return [node]
         self.complain(node, f"{key}: must be a list, and is {_shown(node)}")
         return []
+
+    def names(self, node: yaml.Node, key: str, problem: Callable[[str], str]) -> tuple[str, ...]:
+        """A list of names; `problem` says what is wrong with one, or nothing."""
+        found = []
+        for entry in self.entries(node, key):
+            if (name := self.text(entry, key)) is None:
+                continue
+            if wrong := problem(name):
+                self.complain(entry, f"{key}: {wrong}")
+            else:
+                found.append(name)
+        return tuple(found)
+
+    def numbers(self, node: yaml.Node, key: str) -> tuple[int, ...]:
+        """A list of whole numbers."""
+        return tuple(number for entry in self.entries(node, key) if (number := self.number(entry, key)) is not None)
 
     def text(self, node: yaml.Node, key: str) -> str | None:
         if isinstance(node, yaml.ScalarNode) and _kind(node) == "str" and node.value.strip():

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 
 from torch.fx import GraphModule, Node
 
-from repro_runner.adapters.nodes import branch, is_op
 from repro_runner.constraints import Constraint, TensorConstraint, op_name, source_line
 from repro_runner.constraints.narrowing import Narrowing
-from repro_runner.constraints.nodes import tensors_of
+from repro_runner.constraints.nodes import branch, is_op, tensors_of
 from repro_runner.graphs import TracedGraph
 
 

@@ -15,7 +15,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner, Partition
 from torch.fx.passes.operator_support import create_op_support
 
-from repro_runner.adapters.nodes import branch, is_move, is_op, is_random, picks_from
+from repro_runner.constraints.nodes import branch, is_move, is_op, is_random, picks_from
 
 PREFIX = "device_"
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 from torch.fx import GraphModule
 
-from repro_runner.adapters.nodes import is_move, is_op
 from repro_runner.adapters.op_support import Judge
 from repro_runner.adapters.partition import PartitionedGraph, partition_graph
 from repro_runner.adapters.transfers import Transfers, count_transfers, everything_on_device
 from repro_runner.constraints import estimate_peak, op_name
+from repro_runner.constraints.nodes import is_move, is_op
 from repro_runner.graphs import TracedGraph
 
 

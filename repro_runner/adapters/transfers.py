@@ -22,8 +22,7 @@ from torch._functorch._aot_autograd.descriptors import (
 )
 from torch.fx import GraphModule, Node
 
-from repro_runner.adapters.nodes import is_move, is_op
-from repro_runner.constraints.nodes import tensors_of
+from repro_runner.constraints.nodes import is_move, is_op, tensors_of
 from repro_runner.graphs import TracedGraph
 
 DEVICE, HOST = "device", "host"

@@ -20,8 +20,8 @@ from typing import Any, overload
 from torch.fx import GraphModule
 
 from repro_runner.backends.graph_dumps import KeptGraph, keep_graph
+from repro_runner.backends.mock import arguments_given, read_settings
 from repro_runner.backends.refusals import report_violations
-from repro_runner.backends.settings import arguments_given, read_settings
 from repro_runner.constraints import Constraint, find_violations
 from repro_runner.graphs.traced import TracedGraph
 

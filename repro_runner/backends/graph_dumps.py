@@ -73,8 +73,7 @@ def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str,
         run = _own_run(backend) if chosen == "own" else chosen
         kept = _written(run, traced, found, backend)
         known = run.read_json(_VIOLATIONS)["violations"] if run.has(_VIOLATIONS) else []
-        added = violations_document(found)
-        run.write_json(_VIOLATIONS, {**added, "violations": [*known, *added["violations"]]})
+        run.write_json(_VIOLATIONS, violations_document([*known, *map(violation_record, found)]))
         return kept
     return None
 

@@ -18,19 +18,24 @@ GRAPHBREAK_ARTIFACTS=0 turns that off.
 
 from __future__ import annotations
 
+import inspect
+import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from torch.fx import GraphModule
 
 from repro_runner.backends.graph_dumps import keep_graph
-from repro_runner.backends.refusals import report_violations
-from repro_runner.backends.settings import arguments_given, read_settings
+from repro_runner.backends.refusals import MalformedSettings, report_violations
 from repro_runner.constraints import Constraint, find_violations
+from repro_runner.constraints.base import constraints_with_settings
 from repro_runner.graphs.traced import TracedGraph, compile_eagerly
 
 CompiledGraph = Callable[..., Any]
 Backend = Callable[..., CompiledGraph]
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 
 
 def mock_backend(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
@@ -57,3 +62,74 @@ def _compile(graph: GraphModule, inputs: Sequence[Any], arguments: Mapping[str, 
         report_violations(found, strict=settings.strict)
 
     return compile_eagerly(graph, inputs, check)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What one compilation goes by."""
+
+    strict: bool
+    constraints: tuple[Constraint, ...]
+    artifacts: bool
+    """Does a plain torch.compile leave a run folder?"""
+
+
+def arguments_given(strict: bool | None, constraints: Iterable[Constraint] | None) -> dict[str, Any]:
+    """The arguments of a backend of one's own, as `read_settings` takes them; None is not given."""
+    given = {"strict": strict, "constraints": None if constraints is None else tuple(constraints)}
+    return {name: value for name, value in given.items() if value is not None}
+
+
+def read_settings(arguments: Mapping[str, Any]) -> Settings:
+    """Settle everything for one compilation, or raise one error for all that is wrong."""
+    unknown = arguments.keys() - {"strict", "constraints"}
+    problems = [f"{name}: no such option; there are strict and constraints" for name in unknown]
+    settings = Settings(
+        strict=_strictness(arguments.get("strict"), problems),
+        constraints=_constraints(arguments.get("constraints"), problems),
+        artifacts=bool(_environment_number("GRAPHBREAK_ARTIFACTS", 0, problems, at_most=1, default=1)),
+    )
+    if problems:
+        raise MalformedSettings("\n".join(sorted(problems)), inspect.currentframe())
+    return settings
+
+
+def _strictness(argument: Any, problems: list[str]) -> bool:
+    if argument is None:
+        return bool(_environment_number("MOCK_STRICT", 0, problems, at_most=1, default=1))
+    if argument not in (False, True):
+        problems.append(f"strict={argument!r}: must be True or False")
+    return bool(argument)
+
+
+def _constraints(argument: Any, problems: list[str]) -> tuple[Constraint, ...]:
+    if argument is None:
+        return _environment_constraints(problems)
+    given = tuple(argument) if isinstance(argument, Iterable) else (argument,)
+    problems += [f"constraints: {each!r} is not a Constraint" for each in given if not isinstance(each, Constraint)]
+    return given
+
+
+def _environment_constraints(problems: list[str]) -> tuple[Constraint, ...]:
+    """Those limits that have a variable of the environment, each at its default where that is not set."""
+    found = []
+    for kind in constraints_with_settings():
+        if (setting := kind.setting) is not None and setting.variable:
+            value = _environment_number(setting.variable, setting.at_least, problems, default=setting.default)
+            if value is not None:
+                found.append(kind.from_setting(value))
+    return tuple(found)
+
+
+def _environment_number(
+    variable: str, at_least: int, problems: list[str], *, at_most: int | None = None, default: int | None
+) -> int | None:
+    """A variable that is unset or empty has its default; so has a malformed one, once its problem is noted."""
+    text = os.environ.get(variable, "").strip()
+    if not text:
+        return default
+    if _WHOLE_NUMBER.fullmatch(text) and at_least <= int(text) and (at_most is None or int(text) <= at_most):
+        return int(text)
+    wanted = f"a whole number, at least {at_least}" if at_most is None else f"{at_least} or {at_most}"
+    problems.append(f"{variable}={text!r}: must be {wanted}")
+    return default

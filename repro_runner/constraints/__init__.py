@@ -1,13 +1,26 @@
-"""The limits of a device, checked on the nodes of a graph of aten ops, or on a graph as a whole."""
+"""The limits of a device, checked on the nodes of a graph of aten ops, or on a graph as a whole.
+
+Every module in this folder is imported, so that a new limit is there as soon as its file is.
+"""
+
+import importlib
+import pkgutil
 
 from repro_runner.constraints.base import Constraint, GraphConstraint, TensorConstraint, Violation
-from repro_runner.constraints.checking import find_violations
-from repro_runner.constraints.document import violation_record, violations_document
-from repro_runner.constraints.liveness import LiveStorage, PeakMemory, estimate_peak
+from repro_runner.constraints.checking import find_violations, violation_record, violations_document
 from repro_runner.constraints.nodes import TracedTensor, op_name, source_line, traced_tensors
-from repro_runner.constraints.operators import UnsupportedOpsConstraint
-from repro_runner.constraints.peak_memory import PeakMemoryConstraint
-from repro_runner.constraints.tensors import DtypeConstraint, LayoutConstraint, MemoryConstraint, ShapeConstraint
+from repro_runner.constraints.operators import SupportedOpsConstraint, UnsupportedOpsConstraint
+from repro_runner.constraints.peak_memory import LiveStorage, PeakMemory, PeakMemoryConstraint, estimate_peak
+from repro_runner.constraints.tensors import (
+    DtypeConstraint,
+    LayoutConstraint,
+    MemoryConstraint,
+    ShapeConstraint,
+    StaticShapesConstraint,
+)
+
+for _module in pkgutil.iter_modules(__path__):
+    importlib.import_module(f"{__name__}.{_module.name}")
 
 __all__ = [
     "Constraint",
@@ -19,6 +32,8 @@ __all__ = [
     "PeakMemory",
     "PeakMemoryConstraint",
     "ShapeConstraint",
+    "StaticShapesConstraint",
+    "SupportedOpsConstraint",
     "TensorConstraint",
     "TracedTensor",
     "UnsupportedOpsConstraint",

@@ -1,17 +1,22 @@
-"""What a limit is, and the record of a program that breaks it."""
+"""What a limit is, how it is set, and the record of a program that breaks it.
+
+A new limit is one file in this folder: a class with a `rule` and a `check`, a `setting` if people may set it without
+Python, and a `script_text` if a minified script should carry it in a few lines. Capability files, the mock backend and
+the minifier read those; none has a list of its own.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from torch.fx import GraphModule, Node
 
-from repro_runner.constraints.narrowing import Narrowing, read_narrowing
+from repro_runner.constraints.narrowing import Narrowing, OpName, read_narrowing
 from repro_runner.constraints.nodes import TracedTensor, op_name, source_line
-from repro_runner.constraints.op_names import OpName
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +34,7 @@ class Violation:
     """`file:line` of the user's code."""
     graph: str = ""
     """`forward`, `backward` or `pre-aot`."""
-    node: str = field(default="", compare=False)
+    node: str = dataclasses.field(default="", compare=False)
     """Its name in the text of that graph."""
 
     def __str__(self) -> str:
@@ -37,6 +42,64 @@ class Violation:
         where = f"{self.source}: " if self.source else ""
         graph = f", {self.graph}" if self.graph else ""
         return f"{where}{self.op}{tensor}: {self.message} ({self.rule}{graph})"
+
+
+class SettingsFile(Protocol):
+    """A capability file while it is read. What is malformed is noted there, and read as None or left out."""
+
+    def names(self, node: Any, key: str, problem: Callable[[str], str]) -> tuple[str, ...]:
+        """A list of names; `problem` says what is wrong with one, or nothing."""
+
+    def numbers(self, node: Any, key: str) -> tuple[int, ...]: ...
+    def number(self, node: Any, key: str, *, at_least: int | None = None) -> int | None: ...
+    def size(self, node: Any, key: str) -> int | None: ...
+    def flag(self, node: Any, key: str) -> bool | None: ...
+
+
+Read = Callable[[SettingsFile, Any, str], Any]
+"""The value under a key: (file, the value's node, the key) -> what `Constraint.from_setting` takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """How a limit is set without Python: under a key of a capability file, and by a variable of the environment."""
+
+    key: str
+    read: Read
+    field: str = ""
+    """Of AcceleratorCapabilities, if it has one for this limit; otherwise `limits` there has the value by its key."""
+    no_limit: tuple[object, ...] = ()
+    """Values besides None that set no limit."""
+    in_rules: bool = False
+    """A rule about some ops may set it, too: the constraint takes `ops` and `arguments`."""
+    options: Mapping[str, Read] = dataclasses.field(default_factory=dict)
+    """Further keys of such a rule: keyword arguments of the constraint."""
+    variable: str = ""
+    """Of the environment: a whole number, for the mock backend."""
+    at_least: int = 0
+    default: int | None = None
+    """While the variable is not set; None is no limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptText:
+    """A limit in plain code, for a script that needs torch alone."""
+
+    summary: str
+    """`no tensor takes more than 4 bytes`."""
+    lines: tuple[str, ...]
+    """They yield a text for each thing wrong with `tensor`, if the limit is on tensors, with `node`, or with `graph` of
+    the program whose forward is `forward`."""
+    parts: tuple[str, ...] = ()
+    """The modules of repro_runner/minifier/parts that they use."""
+
+
+_with_settings: list[type[Constraint]] = []
+
+
+def constraints_with_settings() -> tuple[type[Constraint], ...]:
+    """Every class of constraints that has a setting; those about whole graphs come last."""
+    return tuple(sorted(_with_settings, key=lambda each: issubclass(each, GraphConstraint)))
 
 
 class Constraint(ABC):
@@ -54,6 +117,21 @@ class Constraint(ABC):
     """
 
     rule: ClassVar[str]
+    setting: ClassVar[Setting | None] = None
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if vars(cls).get("setting") is not None:
+            _with_settings.append(cls)
+
+    @classmethod
+    def from_setting(cls, value: Any, /, **keywords: Any) -> Constraint:
+        """The limit that a setting of this value is; `keywords` narrow it, and are its options."""
+        return cls(value, **keywords)  # type: ignore[call-arg]
+
+    def script_text(self, op: str, /) -> ScriptText | None:  # noqa: ARG002
+        """What this op broke, in plain code; None: a script copies the class itself, or imports it."""
+        return None
 
     @abstractmethod
     def check(self, node: Node) -> Iterator[Violation]:

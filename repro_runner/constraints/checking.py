@@ -1,13 +1,49 @@
-"""Every constraint on every node of what was traced, before any of it is lowered."""
+"""Every constraint on every node of what was traced, before any of it is lowered; and what was found as a document."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypedDict, cast
 
 from torch.fx import GraphModule, Node
 
+from registry.documents import Document, head
 from repro_runner.constraints.base import Constraint, Violation
+
+
+class ViolationRecord(TypedDict, total=False):
+    """A violation in plain JSON values."""
+
+    rule: str
+    op: str
+    message: str
+    dtype: str | None
+    shape: list[int | str] | None
+    """A dynamic dimension is its symbol."""
+    source: str
+    graph: str
+    node: str
+    index: int
+    """Of its graph, where there are several."""
+
+
+class ViolationsDocument(Document):
+    """The content of violations.json."""
+
+    violations: list[ViolationRecord]
+
+
+def violations_document(records: Iterable[ViolationRecord]) -> ViolationsDocument:
+    """The document of these."""
+    return {**head("violations"), "violations": list(records)}
+
+
+def violation_record(violation: Violation, index: int | None = None) -> ViolationRecord:
+    """The record of a violation, of the graph of this index if it is given."""
+    shape = None if violation.shape is None else list(violation.shape)
+    record = {**dataclasses.asdict(violation), "shape": shape} | ({} if index is None else {"index": index})
+    return cast("ViolationRecord", record)
 
 
 def find_violations(
@@ -19,7 +55,7 @@ def find_violations(
 ) -> tuple[Violation, ...]:
     """All violations, in the order of the graphs' nodes; what is wrong with a graph as a whole after them.
 
-    The same fault is told once. A tensor that the forward saved is not checked again in the backward. What is found
+    The same fault is reported once. A tensor that the forward saved is not checked again in the backward. What is found
     before AOTAutograd (pre-aot) is left out where the forward or the backward has a finding of the same rule, on the
     same line, about a tensor of the same dtype and shape. Rules about a whole graph look at these two alone.
     """

@@ -1,18 +1,80 @@
-"""Which tensors a limit is about: all, those that some ops produce, or those that some ops are given."""
+"""Which ops a limit is about, by their names, and which of their tensors.
+
+Names are aten's, since a backend sees a graph after AOTAutograd. A name that can't occur there is refused: a rule that
+never fires looks like a program that is fine.
+"""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator
+import functools
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
-from torch._ops import OpOverload
 from torch.fx import Node
 
-from repro_runner.constraints.nodes import TracedTensor, tensors_of, traced_tensors
-from repro_runner.constraints.op_names import OpName, calls_one_of, overloads, read_op_names
+from repro_runner.constraints.nodes import TracedTensor, op_name, tensors_of, traced_tensors
+from repro_runner.torch_seams import DispatchKey, FunctionSchema, OpOverload, OpOverloadPacket, all_op_names
+
+OpName: TypeAlias = str | OpOverload | OpOverloadPacket
+
+# What AOTAutograd leaves in a graph all the same: the write back into an input, a swapped storage, a dynamic shape.
+_KEPT = ("aten::copy_", "aten::set_", "aten::sym_")
+
+
+def read_op_names(ops: Iterable[OpName]) -> frozenset[str]:
+    """Their full names; ValueError with a line for each that can't match anything."""
+    if isinstance(ops, str):
+        raise TypeError(f"ops={ops!r}: must be a list")
+    names = frozenset(_full_name(str(op)) for op in ops)
+    if problems := sorted(problem for name in names if (problem := _name_problem(name))):
+        raise ValueError("\n".join(problems))
+    return names
+
+
+def calls_one_of(node: Node, names: frozenset[str]) -> bool:
+    """Does the node call one of these ops? A name without an overload stands for all of them."""
+    if node.op != "call_function":
+        return False
+    name = op_name(node)
+    return name in names or ".".join(name.split(".")[:2]) in names
+
+
+def overloads(name: str) -> list[OpOverload]:
+    """What a full name stands for, as far as a backend can see it; nothing for what is not registered (yet), and for a
+    higher-order op, which has no schema."""
+    namespace, _, op = name.partition(".")
+    packet, _, overload = op.partition(".")
+    found = getattr(getattr(torch.ops, namespace), packet, None)
+    if not isinstance(found, OpOverloadPacket):
+        return []
+    # A packet of aten also lists TorchScript's ops on numbers.
+    there = _aten_overloads().get(packet, ()) if namespace == "aten" else found._overload_names
+    meant = [overload] if overload else there
+    known = (getattr(found, each, None) for each in meant)
+    return [each for each in known if each is not None and (namespace != "aten" or not _why_unseen(each))]
+
+
+def op_problem(name: str) -> str:
+    """Why no graph has such an op, or nothing. A library that is not imported here may register its ops later."""
+    try:
+        (full,) = read_op_names([name])
+    except ValueError as error:
+        return str(error)
+    namespace, _, op = full.partition(".")
+    if namespace in ("aten", "higher_order"):
+        return ""
+    if hasattr(torch.ops.aten, namespace):
+        return op_problem(f"aten.{full}")
+    return f"{name}: no such op; did you mean aten.{op}?" if did_you_mean(namespace, ["aten"]) else ""
+
+
+def did_you_mean(name: str, known: Collection[str]) -> str:
+    """`; did you mean float32?`, or nothing if nothing is near."""
+    near = [name] if name in known else difflib.get_close_matches(name, known, n=2)
+    return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +106,12 @@ def read_narrowing(ops: Iterable[OpName] | None, arguments: Iterable[str | int] 
     if not names:
         raise ValueError("arguments: of which ops? name them with ops=")
     asked = frozenset(arguments)
-    if problems := [problem for each in sorted(asked, key=str) if (problem := _problem(each, names))]:
+    if problems := [problem for each in sorted(asked, key=str) if (problem := _argument_problem(each, names))]:
         raise ValueError("\n".join(problems))
     return Narrowing(names, asked)
 
 
-def _problem(argument: str | int, ops: frozenset[str]) -> str | None:
+def _argument_problem(argument: str | int, ops: frozenset[str]) -> str | None:
     """Why no op of these has such a tensor; None if one has, or if what it takes is not known here."""
     schemas = {op: [overload._schema for overload in overloads(op)] for op in ops}
     without = {op for op, known in schemas.items() if not known}
@@ -66,7 +128,7 @@ def _problem(argument: str | int, ops: frozenset[str]) -> str | None:
     return f"arguments: {argument!r} is no argument of {_listed(ops)}; {hint}"
 
 
-def _arguments(schema: torch._C.FunctionSchema) -> Iterator[tuple[str | int, bool]]:
+def _arguments(schema: FunctionSchema) -> Iterator[tuple[str | int, bool]]:
     """Each argument under its name and its position, and whether it can be a tensor."""
     for position, argument in enumerate(schema.arguments):
         takes_tensor = "Tensor" in str(argument.type)
@@ -96,3 +158,58 @@ def _tensors_in(value: Any, place: str) -> Iterator[tuple[str, TracedTensor]]:
 
 def _listed(ops: frozenset[str]) -> str:
     return " or ".join(sorted(ops))
+
+
+def _full_name(name: str) -> str:
+    """`mm` and `aten::mm` -> `aten.mm`; `mm.default` -> `aten.mm.default`; `cond` -> `higher_order.cond`."""
+    name = name.strip().removeprefix("torch.ops.").replace("::", ".")
+    first, _, rest = name.partition(".")
+    if not rest and first not in _aten_overloads() and hasattr(torch.ops.higher_order, first):
+        return f"higher_order.{first}"
+    if not rest or rest in _aten_overloads().get(first, ()):
+        return f"aten.{name}"
+    return name
+
+
+def _name_problem(name: str) -> str | None:
+    """Why this name can't match anything. Only aten is known in full: another library's ops may be registered later."""
+    namespace, _, op = name.partition(".")
+    if namespace != "aten":
+        return None
+    packet, _, overload = op.partition(".")
+    known = _aten_overloads().get(packet, ())
+    if not known:
+        return f"{name}: no such op{_did_you_mean(packet)}"
+    if overload and overload not in known:
+        return f"{name}: no such overload; there are {', '.join(known)}"
+    meant = [overload] if overload else known
+    reasons = [_why_unseen(getattr(getattr(torch.ops.aten, packet), each)) for each in meant]
+    return f"{name}: {reasons[0]}" if all(reasons) else None
+
+
+def _why_unseen(overload: OpOverload) -> str | None:
+    """Why AOTAutograd replaces this op before a backend sees it; None if it does not."""
+    if overload._schema.name.startswith(_KEPT):
+        return None
+    if overload.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd):
+        return "is made of other ops, and a backend sees only those; name them instead"
+    if overload._schema.is_mutable:
+        return "writes into an argument, and a backend sees only the op that returns a new tensor; name that instead"
+    return None
+
+
+@functools.cache
+def _aten_overloads() -> dict[str, tuple[str, ...]]:
+    """Op -> its overloads that a graph can have."""
+    found: dict[str, list[str]] = {}
+    for name in sorted(all_op_names()):
+        namespace, _, op = name.partition("::")
+        packet, _, overload = op.partition(".")
+        if namespace == "aten":
+            found.setdefault(packet, []).append(overload or "default")
+    return {packet: tuple(overloads) for packet, overloads in found.items()}
+
+
+def _did_you_mean(name: str) -> str:
+    near = difflib.get_close_matches(name, _aten_overloads(), n=3)
+    return f"; did you mean {' or '.join(f'aten.{each}' for each in near)}?" if near else ""

@@ -1,4 +1,4 @@
-"""What a constraint may know of a graph's node: its op, its tensors, and the user's line it came from.
+"""What may be known of a graph's node: its op, its tensors, the user's line it came from, and whether it is work.
 
 Everything symbolic is turned into plain values here, once. A SymInt in an `if` or a comparison adds a guard, and a
 guard can recompile the user's program; a constraint that is handed no SymInt can't do that.
@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.fx import Node
+from torch.fx import GraphModule, Node
 from torch.fx.experimental import symbolic_shapes
-from torch.utils._pytree import tree_leaves
+
+from repro_runner.torch_seams import HigherOrderOperator, OpOverload, local_scalar_dense, pytree
 
 _FRAME = re.compile(r'^\s*File "(?P<file>.+)", line (?P<line>\d+)', re.MULTILINE)
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
@@ -69,7 +70,7 @@ def _value(node: Node) -> Any:
 
 def fake_tensors(node: Node) -> Iterator[torch.Tensor]:
     """The tensors that a node stands for, as the tracer had them."""
-    return (leaf for leaf in tree_leaves(_value(node)) if isinstance(leaf, torch.Tensor))
+    return (leaf for leaf in pytree.tree_leaves(_value(node)) if isinstance(leaf, torch.Tensor))
 
 
 def tensors_of(node: Node) -> Iterator[TracedTensor]:
@@ -88,10 +89,7 @@ def picks_from_a_tuple(node: Node) -> bool:
     if node.target is not operator.getitem:
         return False
     picked_from = node.args[0]
-    value = (
-        picked_from.meta.get("val", picked_from.meta.get("example_value")) if isinstance(picked_from, Node) else None
-    )
-    return not isinstance(value, torch.Tensor)
+    return not (isinstance(picked_from, Node) and isinstance(_value(picked_from), torch.Tensor))
 
 
 def op_name(node: Node) -> str:
@@ -101,9 +99,9 @@ def op_name(node: Node) -> str:
         return f"Tensor.{node.target}"
     if node.op != "call_function":
         return node.op
-    if isinstance(node.target, torch._ops.HigherOrderOperator):
+    if isinstance(node.target, HigherOrderOperator):
         return f"{node.target.namespace}.{node.target}"
-    if isinstance(node.target, torch._ops.OpOverload):
+    if isinstance(node.target, OpOverload):
         return str(node.target)
     # A builtin of torch's own says that it has no module.
     module = getattr(node.target, "__module__", None) or "torch"
@@ -124,3 +122,46 @@ def _innermost_user_frame(stack_trace: str) -> str:
     own = [frame for frame in frames if not frame[0].startswith(_TORCH)]
     file, line = (own or frames or [("", "")])[-1]
     return f"{file}:{line}" if file else ""
+
+
+def is_op(node: Node) -> bool:
+    """It computes with tensors; arithmetic on sizes, and what only looks at a tensor's size, does not."""
+    if isinstance(node.target, OpOverload):
+        return not node.target._schema.name.startswith("aten::sym_") and _touches_tensors(node)
+    return isinstance(node.target, HigherOrderOperator)
+
+
+def is_move(node: Node) -> bool:
+    """It only brings a result home: AOTAutograd's write into an input that the model changed, and `item()`."""
+    if node.target is local_scalar_dense:
+        return True
+    if node.target is not torch.ops.aten.copy_.default:
+        return False
+    return isinstance(node.args[0], Node) and node.args[0].op == "placeholder"
+
+
+def is_random(node: Node) -> bool:
+    """It draws from the generator, so that its turn among all that do matters."""
+    if isinstance(node.target, OpOverload):
+        return torch.Tag.nondeterministic_seeded in node.target.tags
+    regions = [region for each in node.all_input_nodes if (region := branch(each)) is not None]
+    return any(is_random(inner) for region in regions for inner in region.graph.nodes)
+
+
+def picks_from(node: Node) -> Node | None:
+    """The op that made the tuple which this node picks from; None if it picks from nothing."""
+    if node.target is operator.getitem and isinstance(node.args[0], Node):
+        return picks_from(node.args[0]) or node.args[0]
+    return None
+
+
+def branch(node: Node) -> GraphModule | None:
+    """The graph that an operand of a higher-order op stands for."""
+    if node.op != "get_attr" or node.graph.owning_module is None:
+        return None
+    value = getattr(node.graph.owning_module, str(node.target), None)
+    return value if isinstance(value, GraphModule) else None
+
+
+def _touches_tensors(node: Node) -> bool:
+    return any(True for touched in (node, *node.all_input_nodes) for _ in fake_tensors(touched))

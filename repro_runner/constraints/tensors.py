@@ -1,4 +1,4 @@
-"""Limits on a tensor: its shape, dtype, size in memory and memory layout.
+"""Limits on a tensor: its dtype, shape, memory layout and size in memory, and that its shape is static.
 
 A dynamic dimension is checked with the size it had when the graph was compiled. That adds no guard, so a later call
 with another size runs the same graph, unchecked. A size that depends on data is not known then, and not checked.
@@ -7,14 +7,21 @@ with another size runs the same graph, unchecked. A size that depends on data is
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import ClassVar, TypeGuard
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, TypeGuard
 
 import torch
+from torch.fx import Node
 
-from repro_runner.constraints.base import TensorConstraint
-from repro_runner.constraints.nodes import TracedTensor
-from repro_runner.constraints.op_names import OpName
+from repro_runner.constraints.base import ScriptText, Setting, TensorConstraint, Violation
+from repro_runner.constraints.narrowing import OpName, did_you_mean
+from repro_runner.constraints.nodes import TracedTensor, tensors_of
+
+_SYMBOL = re.compile(r"\b[su]\d+\b")
+# As compilers and data sheets call them.
+_SHORT_DTYPE = re.compile(r"(?P<kind>fp|bf|f|i|s|u)(?P<bits>\d+)")
+_LONG = {"fp": "float", "f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint"}
 
 # From the innermost dimension out; None: the last dimension is the innermost, whatever the rank.
 _MEMORY_ORDER: dict[str, tuple[int, ...] | None] = {
@@ -24,10 +31,60 @@ _MEMORY_ORDER: dict[str, tuple[int, ...] | None] = {
 }
 
 
+class DtypeConstraint(TensorConstraint):
+    """Only these dtypes, given as `torch.float32` or `"float32"`."""
+
+    rule: ClassVar[str] = "dtype"
+    setting: ClassVar[Setting | None] = Setting(
+        key="dtypes",
+        field="supported_dtypes",
+        read=lambda file, node, key: tuple(map(_plain_name, file.names(node, key, _dtype_problem))),
+        in_rules=True,
+    )
+
+    def __init__(
+        self,
+        allowed_dtypes: Iterable[torch.dtype | str],
+        *,
+        ops: Iterable[OpName] | None = None,
+        arguments: Iterable[str | int] | None = None,
+    ) -> None:
+        super().__init__(ops=ops, arguments=arguments)
+        asked = _several(allowed_dtypes, "allowed_dtypes")
+        found = {name: getattr(torch, name, None) for name in map(_plain_name, asked)}
+        self.allowed_dtypes = frozenset(dtype for dtype in found.values() if isinstance(dtype, torch.dtype))
+        if unknown := [name for name, dtype in found.items() if dtype not in self.allowed_dtypes]:
+            raise ValueError(f"no such dtype: {_listed(unknown)}")
+
+    def complaint(self, tensor: TracedTensor) -> str | None:
+        if tensor.dtype in self.allowed_dtypes:
+            return None
+        return f"{_plain_name(tensor.dtype)} is not one of {_listed(map(_plain_name, self.allowed_dtypes))}"
+
+    def script_text(self, _op: str, /) -> ScriptText:
+        allowed = ", ".join(sorted(map(str, self.allowed_dtypes)))
+        lines = (
+            f"if tensor.dtype not in [{allowed}]:",
+            f'    yield f"{{shown(tensor)}}: not one of {allowed or "none"}"',
+        )
+        return ScriptText(summary=f"only {allowed or 'none'}", lines=lines)
+
+
 class ShapeConstraint(TensorConstraint):
     """Every dimension, or those in `dims`, is a multiple of `alignment`."""
 
     rule: ClassVar[str] = "shape-alignment"
+    setting: ClassVar[Setting | None] = Setting(
+        key="alignment",
+        field="alignment_requirement",
+        read=lambda file, node, key: file.number(node, key, at_least=1),
+        no_limit=(1,),
+        in_rules=True,
+        options={"dims": lambda file, node, key: file.numbers(node, key)},
+        variable="MOCK_ALIGNMENT",
+        at_least=1,
+        default=1,
+    )
 
     def __init__(
         self,
@@ -57,54 +114,17 @@ class ShapeConstraint(TensorConstraint):
             return list(range(rank))
         return sorted({dim % rank for dim in self.dims if -rank <= dim < rank})
 
-
-class DtypeConstraint(TensorConstraint):
-    """Only these dtypes, given as `torch.float32` or `"float32"`."""
-
-    rule: ClassVar[str] = "dtype"
-
-    def __init__(
-        self,
-        allowed_dtypes: Iterable[torch.dtype | str],
-        *,
-        ops: Iterable[OpName] | None = None,
-        arguments: Iterable[str | int] | None = None,
-    ) -> None:
-        super().__init__(ops=ops, arguments=arguments)
-        asked = _several(allowed_dtypes, "allowed_dtypes")
-        found = {name: getattr(torch, name, None) for name in map(_plain_name, asked)}
-        self.allowed_dtypes = frozenset(dtype for dtype in found.values() if isinstance(dtype, torch.dtype))
-        if unknown := [name for name, dtype in found.items() if dtype not in self.allowed_dtypes]:
-            raise ValueError(f"no such dtype: {_listed(unknown)}")
-
-    def complaint(self, tensor: TracedTensor) -> str | None:
-        if tensor.dtype in self.allowed_dtypes:
-            return None
-        return f"{_plain_name(tensor.dtype)} is not one of {_listed(map(_plain_name, self.allowed_dtypes))}"
-
-
-class MemoryConstraint(TensorConstraint):
-    """No single tensor takes more than `max_bytes`. A sparse tensor's size is not known when compiling: not checked."""
-
-    rule: ClassVar[str] = "memory"
-
-    def __init__(
-        self,
-        max_bytes: int,
-        *,
-        ops: Iterable[OpName] | None = None,
-        arguments: Iterable[str | int] | None = None,
-    ) -> None:
-        super().__init__(ops=ops, arguments=arguments)
-        if max_bytes < 0:
-            raise ValueError(f"max_bytes={max_bytes}: must not be negative")
-        self.max_bytes = max_bytes
-
-    def complaint(self, tensor: TracedTensor) -> str | None:
-        taken = _bytes_taken(tensor)
-        if taken is None or taken <= self.max_bytes:
-            return None
-        return f"takes {taken} bytes, more than {self.max_bytes}"
+    def script_text(self, _op: str, /) -> ScriptText:
+        which, dims = "every dimension", "range(tensor.dim())"
+        if self.dims is not None:
+            which = f"dimension {' and '.join(map(str, self.dims))}"
+            dims = f"[dim for dim in {self.dims} if -tensor.dim() <= dim < tensor.dim()]"
+        lines = (
+            f"for dim in {dims}:",
+            f"    if tensor.shape[dim] % {self.alignment}:",
+            f'        yield f"{{shown(tensor)}}: dimension {{dim}} is not a multiple of {self.alignment}"',
+        )
+        return ScriptText(summary=f"{which} is a multiple of {self.alignment}", lines=lines)
 
 
 class LayoutConstraint(TensorConstraint):
@@ -114,6 +134,12 @@ class LayoutConstraint(TensorConstraint):
     """
 
     rule: ClassVar[str] = "layout"
+    setting: ClassVar[Setting | None] = Setting(
+        key="layouts",
+        field="layouts",
+        read=lambda file, node, key: file.names(node, key, _layout_problem),
+        in_rules=True,
+    )
 
     def __init__(
         self,
@@ -141,6 +167,128 @@ class LayoutConstraint(TensorConstraint):
         if any(_is_laid_out(sizes, strides, _MEMORY_ORDER[name]) for name in self.allowed & _MEMORY_ORDER.keys()):
             return None
         return f"strides ({', '.join(map(str, strides))}) are not {_listed(self.allowed)}"
+
+    def script_text(self, _op: str, /) -> ScriptText:
+        allowed = sorted(self.allowed)
+        lines = (
+            f"allowed = {' or '.join(map(_layout_test, allowed)) or False}",
+            "if not allowed:",
+            "    strides = tensor.stride() if tensor.layout == torch.strided else tensor.layout",
+            f'    yield f"{{shown(tensor)}} of strides {{strides}} is not {", ".join(allowed)}"',
+        )
+        return ScriptText(summary=f"only {', '.join(allowed)}", lines=lines)
+
+
+class MemoryConstraint(TensorConstraint):
+    """No single tensor takes more than `max_bytes`. A sparse tensor's size is not known when compiling: not checked."""
+
+    rule: ClassVar[str] = "memory"
+    setting: ClassVar[Setting | None] = Setting(
+        key="largest_tensor",
+        field="max_tensor_bytes",
+        read=lambda file, node, key: file.size(node, key),
+        in_rules=True,
+        variable="MOCK_MAX_MEMORY",
+        default=17179869184,
+    )
+
+    def __init__(
+        self,
+        max_bytes: int,
+        *,
+        ops: Iterable[OpName] | None = None,
+        arguments: Iterable[str | int] | None = None,
+    ) -> None:
+        super().__init__(ops=ops, arguments=arguments)
+        if max_bytes < 0:
+            raise ValueError(f"max_bytes={max_bytes}: must not be negative")
+        self.max_bytes = max_bytes
+
+    def complaint(self, tensor: TracedTensor) -> str | None:
+        taken = _bytes_taken(tensor)
+        if taken is None or taken <= self.max_bytes:
+            return None
+        return f"takes {taken} bytes, more than {self.max_bytes}"
+
+    def script_text(self, _op: str, /) -> ScriptText:
+        lines = (
+            "if tensor.layout != torch.strided:",
+            "    continue  # how much a sparse tensor takes is not known yet",
+            "# what `expand` repeats lies in memory once",
+            "reach = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride()))",
+            "taken = min(tensor.numel(), reach) * tensor.dtype.itemsize",
+            f"if taken > {self.max_bytes}:",
+            f'    yield f"{{shown(tensor)}} takes {{taken}} bytes, more than {self.max_bytes}"',
+        )
+        return ScriptText(summary=f"no tensor takes more than {self.max_bytes} bytes", lines=lines)
+
+
+class StaticShapesConstraint(TensorConstraint):
+    """No dimension is dynamic. Reported where one enters: at an input, or an op whose result depends on data."""
+
+    rule: ClassVar[str] = "dynamic-shape"
+    setting: ClassVar[Setting | None] = Setting(
+        key="dynamic_shapes",
+        field="supports_dynamic_shapes",
+        read=lambda file, node, key: file.flag(node, key),
+        no_limit=(True,),
+    )
+
+    @classmethod
+    def from_setting(cls, _value: Any, /, **keywords: Any) -> StaticShapesConstraint:
+        return cls(**keywords)
+
+    def complaint(self, tensor: TracedTensor) -> str | None:
+        dynamic = [f"dimension {dim} is {size}" for dim, size in enumerate(tensor.shape) if isinstance(size, str)]
+        return f"{', '.join(dynamic)}: this device takes static shapes only" if dynamic else None
+
+    def check(self, node: Node) -> Iterator[Violation]:
+        known = _symbols(size for each in node.all_input_nodes for tensor in tensors_of(each) for size in tensor.shape)
+        known |= _symbols(each.meta.get("val") for each in node.all_input_nodes)
+        for violation in super().check(node):
+            if not _symbols(violation.shape or ()) <= known:
+                yield violation
+
+    def script_text(self, _op: str, /) -> ScriptText:
+        lines = (
+            "dynamic = [dim for dim, size in enumerate(tensor.shape) if not isinstance(size, int)]",
+            "if dynamic:",
+            '    yield f"{shown(tensor)}: dimension {dynamic[0]} is dynamic"',
+        )
+        return ScriptText(summary="no dimension is dynamic", lines=lines)
+
+
+def _symbols(sizes: Iterable[object]) -> set[str]:
+    """The symbols in `2*s77 + u0`; a tensor's own text has none."""
+    return {symbol for size in sizes if not isinstance(size, torch.Tensor) for symbol in _SYMBOL.findall(str(size))}
+
+
+def _dtype_problem(name: str) -> str:
+    """Why a capability file can't name this dtype; nothing if it can."""
+    name = _plain_name(name)
+    if isinstance(getattr(torch, name, None), torch.dtype):
+        return ""
+    short = _SHORT_DTYPE.fullmatch(name.lower())
+    long = f"{_LONG[short['kind']]}{short['bits']}" if short else name
+    known = sorted(key for key, value in vars(torch).items() if isinstance(value, torch.dtype))
+    return f"{name}: no such dtype{did_you_mean(long, known)}"
+
+
+def _layout_problem(name: str) -> str:
+    try:
+        LayoutConstraint([name])
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _layout_test(name: str) -> str:
+    """Whether `tensor` has this layout, as an expression."""
+    if name == "contiguous":
+        return "tensor.layout == torch.strided and tensor.is_contiguous()"
+    if isinstance(getattr(torch, name), torch.memory_format):
+        return f"tensor.layout == torch.strided and tensor.is_contiguous(memory_format=torch.{name})"
+    return f"tensor.layout == torch.{name}"
 
 
 def _is_laid_out(sizes: Sequence[int], strides: Sequence[int], order: tuple[int, ...] | None) -> bool:

@@ -10,8 +10,8 @@ import torch
 from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves
 
-from repro_runner.constraints.liveness import estimate_peak, storages
 from repro_runner.constraints.nodes import fake_tensors, op_name, picks_from_a_tuple, source_line, traced_tensors
+from repro_runner.constraints.peak_memory import estimate_peak, storages
 
 
 def describe_graph(graph: GraphModule, *, lowered: bool) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from torch._functorch.partitioners import default_partition
 from torch.fx import GraphModule
 
 from repro_runner.capture import CapturedBreak, capture_breaks
-from repro_runner.constraints.liveness import note_held_inputs
+from repro_runner.constraints.peak_memory import note_held_inputs
 from repro_runner.model_under_test import ModelUnderTest
 
 Backend = Callable[..., Callable[..., Any]]
