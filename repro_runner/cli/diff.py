@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -48,8 +50,8 @@ def main(argv: Sequence[str]) -> int:
     run = RunFolder.create("diff", subject=subject.name, environment=environment)
     report.write(run)
     document = {**report.to_document(), "run": str(run.path)}
-    print(json.dumps(document, indent=2) if arguments.json else _told(report, run))
-    return 0 if report.passed else 1
+    print(json.dumps(document, indent=2) if arguments.json else _summary(report, run))
+    return DONE if report.passed else NOT_AS_IT_SHOULD_BE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -69,9 +71,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _told(report: DiffReport, run: RunFolder) -> str:
+def _summary(report: DiffReport, run: RunFolder) -> str:
     hint = ["`graphbreak minify` finds the smallest program that fails so"] if report.failure else []
-    return "\n".join([report.summary(), *hint, f"run {run.id}"])
+    return "\n".join([report.summary(), *hint, f"run {plain(run.id)}"])
 
 
 def _not_negative(text: str) -> float:

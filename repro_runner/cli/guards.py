@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -50,8 +52,8 @@ def main(argv: Sequence[str]) -> int:
         print(json.dumps(report.document(), indent=2, ensure_ascii=False, allow_nan=False))
     else:
         print(report.text(everything=arguments.all))
-        print(f"run {run.id}")
-    return 1 if report.failure or report.limits_hit else 0
+        print(f"run {plain(run.id)}")
+    return NOT_AS_IT_SHOULD_BE if report.failure or report.limits_hit else DONE
 
 
 def _parser() -> argparse.ArgumentParser:

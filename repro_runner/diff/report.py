@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import plain_number
 from repro_runner.diff.first_op import FirstDifference
+from repro_runner.output.terminal import plain, table
+from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
     from repro_runner.runs import RunFolder
@@ -55,22 +57,22 @@ class DiffReport:
         if self.failure:
             return f"{self.test} could not run it: {self.failure}"
         if failed := self.failed_leaves:
-            return f"{self.test} differs from {self.reference} in {len(failed)} of {_values(len(self.leaves))}"
+            return f"{self.test} differs from {self.reference} in {len(failed)} of {counted(len(self.leaves), 'value')}"
         never = "" if self.graphs or self.test == "eager" else f"; but {self.test} was never given a graph to compile"
-        return f"{self.test} equals {self.reference} in {_values(len(self.leaves))}{never}"
+        return f"{self.test} equals {self.reference} in {counted(len(self.leaves), 'value')}{never}"
 
     def summary(self) -> str:
-        """The table, the verdict, and what is known of the cause."""
+        """For a terminal: the table, the verdict, and what is known of the cause."""
         lines = [f"{self.model}: {self.test} against {self.reference}"]
         if self.leaves:
-            lines += ["", *_table(self._shown_leaves())]
+            lines += ["", *table([_COLUMNS, *map(_row, self._shown_leaves())], right=range(2, 8))]
             if (hidden := len(self.leaves) - _SHOWN) > 0:
                 lines.append(f"… and {hidden} more")
             lines += [f"{leaf.name}: {leaf.reason}" for leaf in self.failed_leaves[:_SHOWN]]
         lines += ["", self.verdict(), *self._variations()]
         if self.first_difference is not None:
             lines += describe_first_difference(self.first_difference, self.graphs)
-        return "\n".join(lines)
+        return "\n".join(map(plain, lines))
 
     def to_document(self) -> dict[str, Any]:
         """numerics.json: plain JSON values; NaN and infinities are strings."""
@@ -144,18 +146,6 @@ def _told_part(difference: LeafComparison) -> str:
     return "its output" if difference.part == "output" else f"its {difference.name}"
 
 
-def _table(leaves: list[LeafComparison]) -> list[str]:
-    rows = [_COLUMNS, *map(_row, leaves)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
-    return [
-        "  ".join(
-            cell.ljust(width) if column < 2 else cell.rjust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
-
-
 def _row(leaf: LeafComparison) -> tuple[str, ...]:
     verdict = "ok" if leaf.passed else "DIFFERS"
     written = f"{leaf.name} (written)" if leaf.part in ("input", "state") else leaf.name
@@ -165,7 +155,3 @@ def _row(leaf: LeafComparison) -> tuple[str, ...]:
     errors = (f"{value:.2e}" for value in (found.max_absolute_error, found.max_relative_error, found.rmse))
     ulp = "" if found.max_ulp is None else str(found.max_ulp)
     return written, tensor, *errors, ulp, f"{found.mismatch_percentage:.4g} %", verdict
-
-
-def _values(count: int) -> str:
-    return f"{count} value{'' if count == 1 else 's'}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.ids import page_address
 from repro_runner.capture import CapturedBreak
 from repro_runner.guards.advice import NOTHING, Advice
+from repro_runner.output.places import shown_where
+from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
     from repro_runner.guards.report import CompiledGraph, Guard, GuardReport, Recompile
@@ -25,7 +27,7 @@ _LIMIT = (
 
 def render_summary(report: GuardReport) -> str:
     """Counts, calls, breaks, recompiles and advice."""
-    return "\n".join(_summary(report))
+    return "\n".join(map(plain, _summary(report)))
 
 
 def render_report(report: GuardReport, *, everything: bool = False) -> str:
@@ -36,7 +38,7 @@ def render_report(report: GuardReport, *, everything: bool = False) -> str:
         function = (graph.name, graph.source)
         lines += [*_graph(graph, None if everything else earlier.get(function), everything=everything), ""]
         earlier[function] = graph
-    return "\n".join([*lines, *_summary(report)])
+    return "\n".join(map(plain, (*lines, *_summary(report))))
 
 
 def _summary(report: GuardReport) -> Iterator[str]:
@@ -71,17 +73,17 @@ def _breaks(breaks: Sequence[CapturedBreak]) -> Iterator[str]:
         line = f"{each.stack[-1].file}:{each.stack[-1].line}" if each.stack else ""
         alike[each.gb_id, each.gb_type, line] += each.count
     for (gb_id, gb_type, line), count in alike.items():
-        yield f"break {gb_id}: {f'{_short(line)}: ' if line else ''}{gb_type}{_times(count)}"
+        yield f"break {gb_id}: {f'{shown_where(line)}: ' if line else ''}{gb_type}{_times(count)}"
         if link := page_address(gb_id):
             yield f"  {link}"
 
 
 def _recompile(one: Recompile) -> Iterator[str]:
-    yield f"recompile of {one.function} ({_short(one.source)}){_times(one.count)}"
+    yield f"recompile of {one.function} ({shown_where(one.source)}){_times(one.count)}"
     yield from (f"  {words}" for words in one.seen[:_SHOWN])
     if one.count > _SHOWN:
         yield f"  … and {one.count - _SHOWN} more"
-    if lines := list(dict.fromkeys(_short(change.user_line) for change in one.changes if change.user_line)):
+    if lines := list(dict.fromkeys(shown_where(change.user_line) for change in one.changes if change.user_line)):
         yield f"  because of {', '.join(lines)}"
     if one.generalised:
         yield "  the new graph takes other values of it, too"
@@ -105,7 +107,7 @@ def _graph(graph: CompiledGraph, earlier: CompiledGraph | None, *, everything: b
     known = {guard.words for guard in earlier.guards} if earlier else set()
     as_before = f"; as {earlier.compile_id}, but" if earlier else ""
     count = counted(len(graph.guards), "guard")
-    yield f"{graph.name} ({_short(graph.source)}), compiled as {graph.compile_id}: {count}{as_before}"
+    yield f"{graph.name} ({shown_where(graph.source)}), compiled as {graph.compile_id}: {count}{as_before}"
     yield from (f"  {_guard(each)}" for each in graph.guards if everything or not (each.group or each.words in known))
     if earlier:
         now = {guard.words for guard in graph.guards}
@@ -117,25 +119,9 @@ def _graph(graph: CompiledGraph, earlier: CompiledGraph | None, *, everything: b
 
 def _guard(guard: Guard) -> str:
     role = f"{guard.source}: {guard.role}" if guard.role and guard.source else ""
-    place = ", ".join(part for part in (role, _short(guard.user_line)) if part)
+    place = ", ".join(part for part in (role, shown_where(guard.user_line)) if part)
     return f"{guard.words} ({place})" if place else guard.words
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 graph`, `2 graphs`."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _times(count: int) -> str:
     return "" if count == 1 else f", {count} times"
-
-
-def _short(line: str) -> str:
-    """`model.py:12`: relative to the current folder, or to that of installed packages, where it lies in one."""
-    file, colon, number = line.rpartition(":")
-    path = Path(file)
-    if "site-packages" in path.parts:
-        path = Path(*path.parts[path.parts.index("site-packages") + 1 :])
-    elif path.is_relative_to(Path.cwd()):
-        path = path.relative_to(Path.cwd())
-    return f"{path}{colon}{number}" if file else line

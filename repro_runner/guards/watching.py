@@ -27,9 +27,9 @@ from repro_runner.guards.advice import (
 from repro_runner.guards.calls import Call, Model, copied, fresh_model, parameters_of
 from repro_runner.guards.change import Change
 from repro_runner.guards.observing import Observation, observe
-from repro_runner.guards.rendering import counted
 from repro_runner.guards.report import GuardReport
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.output.units import counted
 
 Prepare = Callable[[Any, Model], Model]
 """From the compiled model and the one that it is of, to what is called in its place."""

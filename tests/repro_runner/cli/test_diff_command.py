@@ -205,3 +205,16 @@ def test_help_needs_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "--gradients" in done.stdout and "exit codes" in done.stdout
+
+
+def test_a_file_name_can_not_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    hostile = tmp_path / "small\x1b[2J\x9b\r.py"
+    hostile.write_text(MODEL.replace("no kernel for that", "no kernel\x1b[1A for that"), "utf-8")
+    for backend, shown in (("wrong_relu", "small\\x1b[2J\\x9b\\r.py:"), ("failing", "no kernel\\x1b[1A for that")):
+        assert main(["diff", f"{hostile}:make_model", "--backend", f"{hostile}:{backend}"]) == 1
+        printed = capsys.readouterr()
+        assert not {each for each in printed.out + printed.err if not each.isprintable()} - {"\n"}
+        assert "small\\x1b[2J\\x9b\\r.py:make_model" in printed.out and shown in printed.out

@@ -214,7 +214,7 @@ WORDS = [
     ("TYPE_MATCH", "settings is of type Settings"),
     ("BUILTIN_MATCH", "len is the same function len"),
     ("MODULE_MATCH", "torch.nn.modules.linear.F is the same module torch.nn.functional"),
-    ("CLOSURE_MATCH", "helper has the code of function helper (test_guards_wording.py:{helper})"),
+    ("CLOSURE_MATCH", "helper has the code of function helper (test_wording.py:{helper})"),
     ("EMPTY_NN_MODULE_HOOKS_DICT", "self.layers._forward_hooks has no items"),
     ("NOT_PRESENT_IN_GENERIC_DICT", "self.layers has no attribute forward of its own"),
 ]
