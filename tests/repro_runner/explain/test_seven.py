@@ -39,7 +39,7 @@ def seven() -> tuple[Report, str, set[tuple[str, int, str]], int]:
 
 
 EXPECTED = {
-    'print("saying")': (("GB0059",), "resumed"),
+    'print("scaling")': (("GB0059",), "resumed"),
     "if x.sum() > 0": (("GB0170",), "resumed"),
     "x.sum().item()": (("GB0124",), "resumed"),
     "time.time()": (("GB0007",), "resumed"),
@@ -65,10 +65,10 @@ def test_all_seven_sites_are_found_with_their_ids_and_what_a_nested_one_surfaced
 def test_how_often_a_site_ran_is_as_often_as_the_program_itself_can_tell_also_after_a_recompile(seven: Any) -> None:
     report, printed, _, _ = seven
     by_function = {site.function: site for site in report}
-    assert by_function["say"].frequency.ran == printed.count("saying") == 5
-    assert {by_function[name].frequency.ran for name in ("choose", "shift", "stamp", "divide")} == {5}
-    assert {by_function[name].frequency.ran for name in ("repeat", "guard")} == {None}
-    assert by_function["repeat"].frequency.why_unknown == GIVEN_UP
+    assert by_function["scale"].frequency.ran == printed.count("scaling") == 5
+    assert {by_function[name].frequency.ran for name in ("choose", "shift", "stamp", "explicit")} == {5}
+    assert {by_function[name].frequency.ran for name in ("repeated", "guarded")} == {None}
+    assert by_function["repeated"].frequency.why_unknown == GIVEN_UP
 
 
 def test_what_the_log_of_torch_names_is_what_the_sites_are(seven: Any) -> None:
@@ -84,11 +84,11 @@ def test_as_many_graphs_are_counted_as_torch_counts(seven: Any) -> None:
 
 def test_sites_have_their_line_the_ops_on_both_sides_and_the_recompiles_with_the_guard(seven: Any) -> None:
     report: Report = seven[0]
-    site = next(site for site in report if site.function == "divide")
+    site = next(site for site in report if site.function == "explicit")
     assert site.source == "torch._dynamo.graph_break()"
     assert (site.ops_before, site.ops_after) == (1, 1)
-    assert [frame.function for frame in site.stack] == ["model", "divide"]
-    assert {one.guard for one in site.recompiles if one.function == "divide"} == {
+    assert [frame.function for frame in site.stack] == ["model", "explicit"]
+    assert {one.guard for one in site.recompiles if one.function == "explicit"} == {
         "tensor 'x' size mismatch at index 0. expected 4, actual 5"
     }
     assert set(site.recompiles) <= set(report.recompiles)

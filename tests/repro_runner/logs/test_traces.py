@@ -105,13 +105,13 @@ def test_ids_and_places_are_those_of_the_text_log_of_the_same_run(
 
 def test_seven_sites_are_seven_with_the_ids_of_nested_breaks(seven: LogPart) -> None:
     assert {(site.gb_ids, site.line, site.function, site.kind) for site in seven.breaks} == {
-        (("GB0059",), 11, "scale", "resumed"),
-        (("GB0170",), 16, "choose", "resumed"),
-        (("GB0124",), 22, "shift", "resumed"),
-        (("GB0007",), 26, "stamp", "resumed"),
-        (("GB0025",), 31, "explicit", "resumed"),
-        (("GB0025", "GB7000"), 38, "repeated", "frame skipped"),
-        (("GB0025", "GB0066"), 50, "guarded", "frame skipped"),
+        (("GB0059",), 16, "scale", "resumed"),
+        (("GB0170",), 21, "choose", "resumed"),
+        (("GB0124",), 27, "shift", "resumed"),
+        (("GB0007",), 31, "stamp", "resumed"),
+        (("GB0025",), 36, "explicit", "resumed"),
+        (("GB0025", "GB7000"), 43, "repeated", "frame skipped"),
+        (("GB0025", "GB0066"), 55, "guarded", "frame skipped"),
     }
     scale = next(site for site in seven.breaks if site.function == "scale")
     assert scale.source == 'print("scaling")'
@@ -143,7 +143,7 @@ def test_compilations_graphs_ops_and_seconds_are_told(seven: LogPart) -> None:
     assert process["graphs"] == recorded("seven.trace_").count(b'{"dynamo_output_graph"')
     assert 0 < process["compile_seconds"] < 60
     resumed = next(one for one in compilations(seven) if one["compile_id"] == "2/0")
-    assert (resumed["function"], resumed["file"], resumed["ops"]) == ("torch_dynamo_resume_in_scale_at_11", SEVEN, 1)
+    assert (resumed["function"], resumed["file"], resumed["ops"]) == ("torch_dynamo_resume_in_scale_at_16", SEVEN, 1)
 
 
 def test_recompiles_name_the_guard_that_failed(matcher: Matcher) -> None:
