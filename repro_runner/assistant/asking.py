@@ -16,7 +16,7 @@ from repro_runner.assistant.reply import ModelReply, NotUnderstood, apply_blocks
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.explain.suggestion import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
-from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, Trials
+from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, TrialRunner
 
 if TYPE_CHECKING:
     from repro_runner.explain.running import ProgramToRun
@@ -37,7 +37,7 @@ def ask(
     report: Report, program: ProgramToRun, settings: Settings, *, answers: Answers, tell: Tell = lambda _: None
 ) -> tuple[Suggestion, ...]:
     """A suggestion for each of the costliest sites; never raises for what a server does. `tell` gets its progress."""
-    with Trials(program, timeout=settings.trial_seconds) as trials:
+    with TrialRunner(program, timeout=settings.trial_seconds) as trials:
         return tuple(_Asking(report, settings, answers, tell, trials).suggestions())
 
 
@@ -47,7 +47,7 @@ class _Asking:
     settings: Settings
     answers: Answers
     tell: Tell
-    trials: Trials
+    trials: TrialRunner
 
     def suggestions(self) -> Iterator[Suggestion]:
         for site in self.report.sites[: self.settings.sites]:

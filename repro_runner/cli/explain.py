@@ -146,7 +146,7 @@ def _show(start: _Start, report: Report) -> int:
     finally:  # `| head` may have seen enough
         _keep(arguments, found, folder)
     if arguments.report and report.program.exit_code != INTERRUPTED:
-        _hand_over(arguments.report, report, start.program)
+        _write_fix_report(arguments.report, report, start.program)
     return _verdict(arguments, found, folder)
 
 
@@ -186,11 +186,11 @@ def _keep(arguments: argparse.Namespace, found: Found, folder: Path) -> None:
         _tell(f"{arguments.write_allow} written")
 
 
-def _hand_over(folder: Path, report: Report, program: ProgramToRun) -> None:
+def _write_fix_report(folder: Path, report: Report, program: ProgramToRun) -> None:
     from repro_runner.explain.render.rendering import read_registry
-    from repro_runner.fix_report import findings_of_program, write_handover
+    from repro_runner.fix_report import findings_of_program, write_fix_report
 
-    written = write_handover(folder, findings_of_program(report, program), read_registry(), tell=_tell)
+    written = write_fix_report(folder, findings_of_program(report, program), read_registry(), tell=_tell)
     _tell(f"{written.report} written")
 
 

@@ -122,7 +122,7 @@ def _log(arguments: argparse.Namespace) -> int:
     analysis = with_titles(analysis, answers)
     _show(_render(analysis, answers, arguments), arguments.out)
     if arguments.report is not None:
-        _hand_over(analysis, registry, arguments.report)
+        _write_fix_report(analysis, registry, arguments.report)
     return _verdict(analysis, arguments)
 
 
@@ -138,11 +138,10 @@ def _show(text: str, out: Path | None) -> None:
     write_data_file(out, text)
 
 
-def _hand_over(analysis: LogAnalysis, registry: Registry, folder: Path) -> None:
-    from repro_runner.fix_report import write_handover
-    from repro_runner.fix_report.from_logs import findings_of_logs
+def _write_fix_report(analysis: LogAnalysis, registry: Registry, folder: Path) -> None:
+    from repro_runner.fix_report import findings_of_logs, write_fix_report
 
-    written = write_handover(folder, findings_of_logs(analysis), registry)
+    written = write_fix_report(folder, findings_of_logs(analysis), registry)
     print(f"{written.report} written, and {counted(len(written.repros), 'program')}", file=sys.stderr)
 
 

@@ -11,9 +11,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.running import run_program
 from repro_runner.fix_report.tasks import program_of, without_compiler
-from repro_runner.minifier.breaks.calls import CallRecorder, FunctionCall, FunctionSite
+from repro_runner.minifier.breaks.calls import CallRecorder, FunctionCall, FunctionSite, functions_on
 from repro_runner.minifier.breaks.extraction import extract
 from repro_runner.minifier.breaks.values import Unextractable
 from repro_runner.torch_seams import dynamo_config
@@ -21,7 +22,7 @@ from repro_runner.torch_seams import dynamo_config
 
 def extract_functions(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
     """A task: per stack, the programs that could be made of its functions, and why not of the others."""
-    stacks = [[FunctionSite(**site) for site in stack] for stack in arguments["stacks"]]
+    stacks = [functions_on(UserFrame(**frame) for frame in stack) for stack in arguments["stacks"]]
     watcher = _Watcher(itertools.chain.from_iterable(stacks))
     with without_compiler():
         threading.setprofile(watcher)

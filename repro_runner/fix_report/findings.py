@@ -1,100 +1,66 @@
-"""What is handed over, whoever found it: a run of a program, or a log. No torch here."""
+"""What a fix report is about, whoever found it: a run of a program, or a log. No torch here."""
 
 from __future__ import annotations
 
-import sysconfig
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from repro_runner.capture.breaks import KINDS
+from repro_runner.output.places import in_library, shown_place
+from repro_runner.output.units import size
+
 if TYPE_CHECKING:
-    from repro_runner.capture.breaks import UserFrame
     from repro_runner.explain.report import Report
     from repro_runner.explain.running import ProgramToRun
     from repro_runner.explain.site import Site
-
-_LIBRARIES = [sysconfig.get_path(name) for name in ("purelib", "platlib", "stdlib")]
-"""Packages first: their folder is within Python's own."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Location:
-    """A line at which graphs break, and how often."""
-
-    file: str = ""
-    """Empty where a log does not say."""
-    line: int = 0
-    function: str = ""
-    source: str = ""
-    compiled: int = 1
-    """In how many compilations; of a log, how often it is told there."""
-    ran: int | None = None
-    why_unknown: str = ""
-    """Why nobody could count how often it ran."""
-    message: str = ""
-    """As torch put it, where that differs from place to place."""
-    lost_seconds: float = 0.0
-    stack: tuple[UserFrame, ...] = ()
-    """From the outermost frame that was being compiled to this line."""
-
-    @property
-    def where(self) -> str:
-        return f"{self.file}:{self.line}" if self.file else "the log does not say where"
-
-    @property
-    def shown(self) -> str:
-        """The same for a reader: without the current folder, or the one that this machine has a library in."""
-        folder = self._library or str(Path.cwd())
-        if not Path(self.file).is_relative_to(folder):
-            return self.where
-        return f"{Path(self.file).relative_to(folder).as_posix()}:{self.line}"
-
-    @property
-    def in_library(self) -> bool:
-        """Whether that file is Python's own, or an installed package's."""
-        return bool(self._library)
-
-    @property
-    def _library(self) -> str:
-        return next((folder for folder in _LIBRARIES if Path(self.file).is_relative_to(folder)), "")
-
-    @property
-    def count(self) -> int:
-        return self.compiled if self.ran is None else self.ran
+    from repro_runner.logs.analysis import LogAnalysis
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Breaks of one kind: the same ids, at one or more places."""
+    """Breaks of one kind: sites with the same ids."""
 
-    gb_ids: tuple[str, ...]
-    """The cause first, then what it surfaced as; empty for a message that nobody knows."""
-    gb_types: tuple[str, ...]
-    """The type of each id; of an unknown message, what it says."""
-    kind: str = ""
-    """fatal, frame skipped or resumed; empty where a log does not say."""
-    message: str = ""
-    """As torch put it."""
-    locations: tuple[Location, ...]
+    sites: tuple[Site, ...]
     """The most frequent first, those in libraries last."""
 
     @property
+    def gb_ids(self) -> tuple[str, ...]:
+        """The cause first, then what it surfaced as; empty for a message that the registry does not know."""
+        return self.sites[0].gb_ids
+
+    @property
+    def gb_types(self) -> tuple[str, ...]:
+        """The type of each id; of an unknown message, what it says."""
+        return self.sites[0].gb_types
+
+    @property
     def gb_id(self) -> str:
-        return self.gb_ids[0] if self.gb_ids else ""
+        return self.sites[0].gb_id
+
+    @property
+    def kind(self) -> str:
+        """The worst that came of it, one of KINDS; empty where a log does not say."""
+        return min((site.kind for site in self.sites if site.kind), key=KINDS.index, default="")
+
+    @property
+    def message(self) -> str:
+        """As torch put it at the first site."""
+        return self.sites[0].message
 
     @property
     def count(self) -> int:
-        return sum(place.count for place in self.locations)
+        return sum(site.count for site in self.sites)
 
     @property
     def lost_seconds(self) -> float:
-        return sum(place.lost_seconds for place in self.locations)
+        return sum(site.lost_seconds for site in self.sites)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Everything that `write_handover` needs to know."""
+    """Everything that `write_fix_report` needs to know."""
 
     subject: str
     """`train.py --steps 3`, or the names of the logs."""
@@ -111,31 +77,35 @@ class Findings:
     """Whether repros are wanted in torch_xla form, too: for logs of tt-xla."""
 
 
-def by_frequency(causes: Iterable[Cause]) -> tuple[Cause, ...]:
-    """The most frequent first, then the dearest; places likewise, those in libraries last."""
-    sorted_places = (_with_sorted_places(cause) for cause in causes)
-    return tuple(sorted(sorted_places, key=lambda cause: (-cause.count, -cause.lost_seconds, cause.gb_ids)))
+def causes_of(sites: Iterable[Site]) -> tuple[Cause, ...]:
+    """Sites with the same chain of ids have the same cause; unknown ones are told apart by what they say.
+
+    The most frequent first, then those that cost most time.
+    """
+    chains: dict[tuple[str, ...], list[Site]] = {}
+    for site in sites:
+        chains.setdefault(site.gb_ids or ("", *site.gb_types), []).append(site)
+    causes = (Cause(sites=tuple(sorted(chain, key=_order))) for chain in chains.values())
+    return tuple(sorted(causes, key=lambda cause: (-cause.count, -cause.lost_seconds, cause.gb_ids)))
 
 
-def _with_sorted_places(cause: Cause) -> Cause:
-    """What is in the reader's hands comes first."""
+def _order(site: Site) -> tuple[bool, int, float, str, int]:
+    """What the reader can change comes first."""
+    return bool(in_library(Path(site.file))), -site.count, -site.lost_seconds, site.file, site.line
 
-    def order(place: Location) -> tuple[bool, int, float, str, int]:
-        return place.in_library, -place.count, -place.lost_seconds, place.file, place.line
 
-    return replace(cause, locations=tuple(sorted(cause.locations, key=order)))
+def shown_site(site: Site) -> str:
+    """`train.py:12`, for a reader."""
+    return shown_place(site.file, site.line) if site.file else "the log does not say where"
 
 
 def findings_of_program(report: Report, program: ProgramToRun) -> Findings:
-    """What a run of a program showed: sites with the same chain of ids have the same cause."""
-    chains: dict[tuple[str, ...], list[Site]] = {}
-    for site in report.sites:
-        chains.setdefault(site.gb_ids, []).append(site)
+    """What a run of a program showed."""
     totals = report.totals
     ended = report.program.error.partition("\n")[0]
     return Findings(
         subject=" ".join([program.name, *program.arguments]),
-        causes=by_frequency(_cause(sites) for sites in chains.values()),
+        causes=causes_of(report.sites),
         environment=report.environment,
         facts=(
             ("graphs", str(totals.graphs)),
@@ -150,26 +120,24 @@ def findings_of_program(report: Report, program: ProgramToRun) -> Findings:
     )
 
 
-def _cause(sites: list[Site]) -> Cause:
-    first = sites[0]
-    return Cause(
-        gb_ids=first.gb_ids,
-        gb_types=first.gb_types,
-        kind=first.kind,
-        message=first.message,
-        locations=tuple(
-            Location(
-                file=site.file,
-                line=site.line,
-                function=site.function,
-                source=site.source,
-                compiled=site.compiled,
-                ran=site.frequency.ran,
-                why_unknown=site.frequency.why_unknown,
-                message=site.message,
-                lost_seconds=site.lost_seconds,
-                stack=site.stack,
-            )
-            for site in sites
-        ),
+def findings_of_logs(analysis: LogAnalysis) -> Findings:
+    """What the logs tell: `graphbreak log --report OUT/`."""
+    from repro_runner.logs import tt_xla
+    from repro_runner.logs.view import describe_commands, describe_notes, name_files
+
+    facts = [
+        ("format", analysis.format),
+        ("read", size(sum(file.bytes for file in analysis.files))),
+        ("reports of breaks", str(analysis.reports)),
+        ("graphs", str(analysis.graphs) if analysis.graphs is not None else "the log does not tell"),
+    ]
+    if analysis.unknown:
+        facts.append(("breaks that the registry does not know", str(len(analysis.unknown))))
+    return Findings(
+        subject=name_files(analysis),
+        causes=causes_of(analysis.breaks),
+        environment={"torch": analysis.torch} if analysis.torch else {},
+        facts=tuple(facts),
+        remarks=(*describe_notes(analysis), *describe_commands(analysis)),
+        torch_xla=any(file.part.format == tt_xla.NAME for file in analysis.files),
     )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -12,16 +13,13 @@ from registry.errors import InvalidInput
 from repro_runner.explain.main_module import find_main
 from repro_runner.explain.running import ProgramToRun
 from repro_runner.fix_report.children import Children
-from repro_runner.fix_report.contents import AppliedPatch, FixedProgram, Fixing, Unfixed
-from repro_runner.fix_report.findings import Findings
-from repro_runner.fix_report.fixed_text import render_fixed
-from repro_runner.fix_report.patches.disabling import find_disabled
-from repro_runner.fix_report.patches.logging_calls import find_library_log_calls
-from repro_runner.fix_report.patches.patch import Patch, Refusal, Target
+from repro_runner.fix_report.findings import Findings, shown_site
+from repro_runner.fix_report.fixed_program import AppliedPatch, FixedProgram, Fixing, Unfixed, render_fixed
+from repro_runner.fix_report.patches import FOR_THE_REST, find_patches
+from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target
 from repro_runner.fix_report.patches.source import Source, apply_edits, read_source
 from repro_runner.fix_report.search import Search, why_not_kept
-from repro_runner.fix_report.targets import find_patches, find_targets
-from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, Trials
+from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, TrialRunner
 from repro_runner.output.units import counted
 
 _OTHER_SEED = 1
@@ -50,64 +48,85 @@ def fix_program(
     targets = find_targets(findings, file, answers)
     if not targets:
         return Fixing(why_none="there is nothing to fix: it has no graph breaks")
-    found = list(find_patches(source, targets))
-    reasons = {one.target: one.reason for one in found if isinstance(one, Refusal)}
-    patches = [one for one in found if isinstance(one, Patch)]
     if any(cause.kind == "fatal" for cause in findings.causes):
         program = replace(program, allow_breaks=True)  # else there is nothing after the first to compare with
-    patches = _looked_at(source, program, file, patches, reasons, children, seconds)
-    if patches:
-        fixes = counted(len(patches), "mechanical fix", "mechanical fixes")
+    proposed = list(find_patches(source, targets))
+    proposed = list(_without_unfit_branches(source, program, file, proposed, children, seconds))
+    if number := sum(isinstance(one, Patch) for one in proposed):
+        fixes = counted(number, "mechanical fix", "mechanical fixes")
         tell(f"trying {fixes}: the program is run again for each round")
-    with Trials(program, timeout=seconds, children=children) as trials:
+    with TrialRunner(program, timeout=seconds, children=children) as trials:
         search = Search(source=source, file=file, trials=trials)
-        search.add(patches)
-        search.add(find_library_log_calls(source, search.remaining(targets)))
-        search.add(find_disabled(source, search.remaining(targets)))
-        search.reasons = {**reasons, **search.reasons}
+        search.add(proposed)
+        for find in FOR_THE_REST:
+            search.add(find(source, search.remaining(targets)))
         if search.kept and any(patch.branch for patch in search.kept):
             _check_other_inputs(search, trials)
     return _outcome(search, program, targets)
 
 
-def _looked_at(
+def find_targets(findings: Findings, file: Path, answers: Answers) -> list[Target]:
+    """Every site of every cause; `file` is the program's own."""
+    own = os.path.realpath(file)
+    release = findings.environment.get("torch", "")
+    return [
+        Target(
+            site=site,
+            line=site.line if os.path.realpath(site.file) == own else 0,
+            settings=_settings(cause.gb_id, answers, release),
+        )
+        for cause in findings.causes
+        for site in cause.sites
+    ]
+
+
+def _settings(gb_id: str, answers: Answers, release: str) -> tuple[str, ...]:
+    answer = answers.answer(gb_id, torch=release)
+    flags = [fix.settings for fix in answer.fixes if fix.kind == "flag" and fix.settings] if answer else []
+    return tuple(flags[0].splitlines()) if flags else ()
+
+
+def _without_unfit_branches(
     source: Source,
     program: ProgramToRun,
     file: Path,
-    patches: list[Patch],
-    reasons: dict[Target, str],
+    proposed: list[Patch | Refusal],
     children: Children,
     seconds: float,
-) -> list[Patch]:
-    """Without the branches that a run without the compiler, computing both arms, speaks against."""
-    branches = [patch for patch in patches if patch.branch is not None]
-    if not branches:
-        return patches
-    text = apply_edits(source, [patch.branch.probe for patch in branches if patch.branch]).text
-    arguments = {"program": asdict(program), "file": os.fspath(file), "text": text}
-    done = children.run("tasks:probe_branches", arguments, seconds=seconds)
-    seen = done.result.get("branches", {})
-    failed = f"the program, run without the compiler, {done.failure}" if done.failure else "it was not reached"
-    unfit: list[Patch] = []
-    for number, patch in enumerate(branches, 1):
-        if reason := _why_unfit(patch, seen.get(str(number)), failed):
-            unfit.append(patch)
-            reasons |= dict.fromkeys(patch.targets, f"the branch can't become `torch.where`: {reason}")
-    return [patch for patch in patches if patch not in unfit]
+) -> Iterator[Patch | Refusal]:
+    """What was proposed, with a refusal for each branch that must not become `torch.where`: the program is run without
+    the compiler, and both arms are computed."""
+    probes = [one.branch.probe for one in proposed if isinstance(one, Patch) and one.branch]
+    seen: dict[str, dict[str, object]] = {}
+    failed = "it was not reached"
+    if probes:
+        arguments = {"program": asdict(program), "file": os.fspath(file), "text": apply_edits(source, probes).text}
+        done = children.run("tasks:probe_branches", arguments, seconds=seconds)
+        seen = done.result.get("branches", {})
+        failed = f"the program, run without the compiler, {done.failure}" if done.failure else failed
+    numbers = itertools.count(1)
+    for one in proposed:
+        why = ""
+        if isinstance(one, Patch) and one.branch:
+            why = _why_unfit(one.branch, seen.get(str(next(numbers))), failed)
+        if isinstance(one, Refusal) or not why:
+            yield one
+            continue
+        for target in one.targets:
+            yield Refusal(target=target, reason=f"the branch can't become `torch.where`: {why}")
 
 
-def _why_unfit(patch: Patch, seen: dict[str, object] | None, failed: str) -> str:
-    assert patch.branch is not None
+def _why_unfit(branch: Branch, seen: dict[str, object] | None, failed: str) -> str:
     if not seen:
         return failed
     if seen["problem"]:
         return str(seen["problem"])
-    if seen["gradients"] and patch.branch.partial:
-        return f"gradients flow through it, and that of `{patch.branch.partial}` is not finite everywhere"
+    if seen["gradients"] and branch.partial:
+        return f"gradients flow through it, and that of `{branch.partial}` is not finite everywhere"
     return ""
 
 
-def _check_other_inputs(search: Search, trials: Trials) -> None:
+def _check_other_inputs(search: Search, trials: TrialRunner) -> None:
     """Once more with another seed; without the branches if that shows a difference."""
     trial = trials.try_source(search.edited.text, seed=_OTHER_SEED)
     search.runs += 2
@@ -145,7 +164,9 @@ def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fi
         outputs=_outputs(best, ", run with fullgraph off" if program.allow_breaks else ""),
         patches=tuple(
             AppliedPatch(
-                title=patch.title, places=tuple(target.shown for target in patch.targets), changes=patch.changes
+                title=patch.title,
+                places=tuple(shown_site(target.site) for target in patch.targets),
+                changes=patch.changes,
             )
             for patch in search.kept
         ),
@@ -168,4 +189,6 @@ def _unfixed(target: Target, search: Search) -> Unfixed:
     reason = search.reasons.get(target)
     if reason is None and not target.line:
         reason = "it is not in the program's own file, which is the only one that is patched"
-    return Unfixed(where=target.shown, gb_id=target.gb_id, reason=reason or "no mechanical fix is known for it")
+    return Unfixed(
+        where=shown_site(target.site), gb_id=target.site.gb_id, reason=reason or "no mechanical fix is known for it"
+    )

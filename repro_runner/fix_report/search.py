@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from repro_runner.explain.site import Site
-from repro_runner.fix_report.patches.patch import Patch, Target, apply_patches
+from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches
 from repro_runner.fix_report.patches.source import Edited, Source
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial
 from repro_runner.output.units import counted
@@ -44,9 +44,14 @@ class Search:
     def _is_over(self) -> bool:
         return self.runs >= _MOST_RUNS or time.monotonic() - self._began > self.seconds
 
-    def add(self, patches: Iterable[Patch]) -> None:
-        """Keep those of them that lower the number of breaks and change nothing that they must not."""
-        group = list(patches)
+    def add(self, proposed: Iterable[Patch | Refusal]) -> None:
+        """Keep the patches that lower the number of breaks and change nothing that they must not."""
+        group: list[Patch] = []
+        for one in proposed:
+            if isinstance(one, Patch):
+                group.append(one)
+            else:
+                self.reasons[one.target] = one.reason
         if not group:
             return
         why_not = self._attempt(group)
@@ -85,7 +90,7 @@ class Search:
         return self.best.breaks_after if self.best is not None else trial.breaks_before
 
     def _work_lost(self, trial: Trial) -> str:
-        """Whether much of what ran in graphs no longer does: that is a dear way to have fewer breaks."""
+        """Whether much of what ran in graphs no longer does: that is too much for fewer breaks."""
         before = self.best.ops_after if self.best is not None else trial.ops_before
         if trial.ops_after * 4 >= before * 3:
             return ""
@@ -119,7 +124,9 @@ class Search:
         edited = self.edited
         lines = {site.line for site in self._sites_in_file(self.best.sites_after)}
         places = {site.where for site in self.best.sites_after}
-        return [each for each in targets if (edited.line(each.line) in lines if each.line else each.where in places)]
+        return [
+            each for each in targets if (edited.line(each.line) in lines if each.line else each.site.where in places)
+        ]
 
     def new_sites(self, targets: Iterable[Target]) -> list[Site]:
         """Where the changed program breaks, and the original did not."""
@@ -127,7 +134,7 @@ class Search:
             return []
         edited, there = self.edited, list(targets)
         lines = {edited.line(each.line) for each in there if each.line}
-        places = {each.where for each in there}
+        places = {each.site.where for each in there}
         own = {id(site) for site in self._sites_in_file(self.best.sites_after)}
         return [
             site

@@ -74,10 +74,10 @@ class Trial:
         return self.ran and self.outputs == EQUAL and self.breaks_after < self.breaks_before
 
 
-class Trials:
+class TrialRunner:
     """Many changes tried against one program, which itself runs once, and once more where a difference may be its own.
 
-    with Trials(ProgramToRun(script="train.py")) as trials:
+    with TrialRunner(ProgramToRun(script="train.py")) as trials:
         trial = trials.try_source(changed_text)
     """
 
@@ -92,7 +92,7 @@ class Trials:
         self._are_mine = children is None
         self._runs: dict[tuple[int, bool], Run] = {}
 
-    def __enter__(self) -> Trials:
+    def __enter__(self) -> TrialRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -173,7 +173,7 @@ class Trials:
         own = _found(again)
         if "calls" in own or (own and len(own) >= original.result["values"]):
             return NOT_COMPARED, f"the program differs from itself from run to run: {next(iter(own.values()))}"
-        left = [told for value, told in found.items() if value not in own]
+        left = [difference for value, difference in found.items() if value not in own]
         return (DIFFER, left[0]) if left else (EQUAL, "")
 
     def _stdout(self, original: Run, changed: Run, seed: int) -> tuple[str, str]:

@@ -1,79 +1,109 @@
-"""`--report OUT/`: everything that is handed over, made and written."""
+"""`--report OUT/`: a fix report, made and written. Files in the folder that are not ours are never overwritten."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from registry.advice import Answers
+from registry.datafile import write_whole
+from registry.documents import Document, document_text, head
+from registry.errors import InvalidInput, Problem, WriteFailed
+from registry.ids import page_address
 from registry.model import Registry
+from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children
-from repro_runner.fix_report.contents import CONFIRMED, Fixing, HandedRepro, Repros
-from repro_runner.fix_report.document import handover_document
-from repro_runner.fix_report.findings import Findings
-from repro_runner.fix_report.folder import check_folder, encoded, write_files
-from repro_runner.fix_report.registry_repros import registry_repro, torch_xla_repro
+from repro_runner.fix_report.findings import Cause, Findings
+from repro_runner.fix_report.fixed_program import Fixing
+from repro_runner.fix_report.report_text import render_report
+from repro_runner.fix_report.repros import (
+    CONFIRMED,
+    Repros,
+    ReproScript,
+    make_own_repros,
+    registry_repro,
+    torch_xla_repro,
+)
+
+_KIND = "handover"
+_MARKER = "handover.json"
+"""Names every file of the fix report with a hash: by it the next one knows what it may replace."""
 
 Tell = Callable[[str], None]
-"""Told, in a line, what is being done now."""
+"""Called with a line about what is being done now."""
+
+
+class FixReportDocument(Document):
+    """handover.json: the same as report.md, for programs."""
+
+    subject: str
+    environment: dict[str, str]
+    facts: dict[str, str]
+    remarks: list[str]
+    causes: list[dict[str, Any]]
+    fixed: dict[str, Any] | None
+    why_no_fixed: str
+    unfixed: list[dict[str, Any]]
+    runs: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Handover:
+class FixReport:
     """What was written."""
 
     folder: Path
     report: Path
-    repros: tuple[HandedRepro, ...]
+    repros: tuple[ReproScript, ...]
     fixing: Fixing | None
 
 
-def write_handover(
+def write_fix_report(
     folder: Path, findings: Findings, registry: Registry, *, seconds: float = 300.0, tell: Tell = lambda _: None
-) -> Handover:
-    """Make the report, the repros and, of a program, the fixed one. InvalidInput if the folder is somebody else's.
+) -> FixReport:
+    """Make the report, the repros and, of a program, the fixed one.
 
-    A program is run again, several times, in processes of its own, each for at most `seconds`.
+    A program is run again, several times, in processes of its own, each for at most `seconds`. InvalidInput if files in
+    the folder are not an earlier fix report's; WriteFailed if the disk refuses.
     """
-    from repro_runner.fix_report.rendering import render_report
-
     check_folder(folder)
     with Children() as children:
         repros = _all_repros(findings, registry, children, seconds, tell)
         fixing = _fixing(findings, registry, children, seconds, tell)
+    scripts = {one.name: one for each in repros.values() for one in each}  # causes may share the registry's
     files = {
-        "report.md": encoded(render_report(findings, repros, fixing, registry)),
-        **{one.name: encoded(one.text) for one in _flat(repros)},
+        "report.md": _encoded(render_report(findings, repros, fixing, registry)),
+        **{name: _encoded(script.text) for name, script in scripts.items()},
     }
     if fixing and fixing.fixed:
         files[fixing.fixed.name] = fixing.fixed.text.encode(fixing.fixed.encoding, "backslashreplace")
-    write_files(folder, files, handover_document(findings, repros, fixing))
-    return Handover(folder=folder, report=folder / "report.md", repros=tuple(_flat(repros)), fixing=fixing)
+    write_files(folder, files, _document(findings, repros, fixing))
+    return FixReport(folder=folder, report=folder / "report.md", repros=tuple(scripts.values()), fixing=fixing)
 
 
 def _all_repros(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Repros:
-    """Of the user's code where it can be; the registry's program where not all of a cause's are confirmed."""
+    """Of the user's code where it can be; the registry's program where none of a cause's is confirmed."""
     known = {gb.gb_id: gb for gb in registry}
     own, without = _own_repros(findings, children, seconds, tell)
-    found: dict[int, tuple[HandedRepro, ...]] = {}
+    repros: dict[int, tuple[ReproScript, ...]] = {}
     for number, cause in enumerate(findings.causes):
         mine = own.get(number, ())
         enough = any(one.verdict == CONFIRMED for one in mine)
-        reasons = "; ".join(dict.fromkeys(without[place.where] for place in cause.locations if place.where in without))
+        reasons = "; ".join(dict.fromkeys(without[site.where] for site in cause.sites if site.where in without))
         others = [] if enough else [registry_repro(known.get(cause.gb_id), why=reasons)]
         if findings.torch_xla:
             others.append(torch_xla_repro(known.get(cause.gb_id)))
-        found[number] = (*mine, *(one for one in others if one is not None))
-    return found
+        repros[number] = (*mine, *(one for one in others if one is not None))
+    return repros
 
 
 def _own_repros(findings: Findings, children: Children, seconds: float, tell: Tell) -> tuple[Repros, Mapping[str, str]]:
     """What could be made of the user's code, and (where, why) nothing could be made of it."""
     if findings.program is None or not findings.causes:
         return {}, {}
-    from repro_runner.fix_report.user_repros import make_own_repros
-
     tell("making repros of the code around the breaks: the program is run once more, without the compiler")
     made = make_own_repros(findings, children, seconds=seconds)
     return made.repros, made.without
@@ -82,11 +112,128 @@ def _own_repros(findings: Findings, children: Children, seconds: float, tell: Te
 def _fixing(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Fixing | None:
     if findings.program is None:
         return None
-    from repro_runner.fix_report.fixing import fix_program
+    from repro_runner.fix_report.fixing import fix_program  # it needs torch
 
     return fix_program(findings, findings.program, Answers(registry), children, seconds=seconds, tell=tell)
 
 
-def _flat(repros: Repros) -> Iterable[HandedRepro]:
-    """Each script once: causes may share the registry's."""
-    return {one.name: one for each in repros.values() for one in each}.values()
+def _document(findings: Findings, repros: Repros, fixing: Fixing | None) -> FixReportDocument:
+    """All but the texts: they lie beside it."""
+    return {
+        **head(_KIND),
+        "subject": findings.subject,
+        "environment": dict(findings.environment),
+        "facts": dict(findings.facts),
+        "remarks": list(findings.remarks),
+        "causes": [_cause(cause, repros.get(number, ())) for number, cause in enumerate(findings.causes)],
+        "fixed": _fixed(fixing),
+        "why_no_fixed": fixing.why_none if fixing else "there was no program to fix",
+        "unfixed": [asdict(one) for one in fixing.unfixed] if fixing else [],
+        "runs": fixing.runs if fixing else 0,
+    }
+
+
+def _cause(cause: Cause, repros: Iterable[ReproScript]) -> dict[str, Any]:
+    return {
+        "gb_ids": list(cause.gb_ids),
+        "gb_types": list(cause.gb_types),
+        "links": [page_address(gb_id) for gb_id in cause.gb_ids],
+        "kind": cause.kind,
+        "count": cause.count,
+        "locations": [_location(site) for site in cause.sites],
+        "repros": [
+            {
+                "file": one.name,
+                "origin": one.origin,
+                "verdict": one.verdict,
+                "said": one.said,
+                "where": one.site.where if one.site else "",
+            }
+            for one in repros
+        ],
+    }
+
+
+def _location(site: Site) -> dict[str, Any]:
+    return {
+        "file": site.file,
+        "line": site.line,
+        "function": site.function,
+        "compiled": site.compiled,
+        "ran": site.ran,
+        "why_unknown": site.frequency.why_unknown,
+        "lost_seconds": site.lost_seconds,
+    }
+
+
+def _fixed(fixing: Fixing | None) -> dict[str, Any] | None:
+    if fixing is None or fixing.fixed is None:
+        return None
+    fixed = asdict(fixing.fixed)
+    kept = ("breaks_before", "breaks_after", "outputs", "patches")
+    return {"file": fixed["name"], **{name: fixed[name] for name in kept}}
+
+
+def check_folder(folder: Path) -> None:
+    """InvalidInput, with one line per problem, if a fix report can't be written there. Call it first."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise InvalidInput([Problem(str(folder), "is a file; name a folder that is new or empty")])
+    if not any(folder.iterdir()):
+        return
+    earlier = _earlier_files(folder)
+    if earlier is None:
+        raise InvalidInput(
+            [Problem(str(folder), "is not empty and holds no earlier handover; name a folder that is new or empty")]
+        )
+    if changed := [name for name, digest in earlier.items() if _is_changed(folder / name, digest)]:
+        raise InvalidInput(
+            [Problem(str(folder / name), "was changed since it was handed over; move it away") for name in changed]
+        )
+
+
+def write_files(folder: Path, files: Mapping[str, bytes], document: Mapping[str, Any]) -> None:
+    """Write them in place of an earlier fix report's. `document` goes into the marker, which is written last."""
+    check_folder(folder)
+    earlier = _earlier_files(folder) or {}
+    if in_the_way := [name for name in files if name not in earlier and (folder / name).exists()]:
+        why = "is in the way of a file of the handover; move it away"
+        raise InvalidInput([Problem(str(folder / name), why) for name in in_the_way])
+    digests = {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())}
+    marker = _encoded(document_text({**document, "files": digests}))
+    try:
+        for name in earlier.keys() - files.keys():
+            (folder / name).unlink(missing_ok=True)
+        for name, content in {**files, _MARKER: marker}.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            write_whole(folder / name, content)
+    except OSError as error:
+        raise WriteFailed(f"{folder}: {error.strerror}; make room, or name another folder") from error
+
+
+def _earlier_files(folder: Path) -> dict[str, str] | None:
+    """Name and hash of what an earlier fix report wrote; None if there is none."""
+    try:
+        content = json.loads((folder / _MARKER).read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    files = content.get("files") if isinstance(content, dict) and content.get("kind") == _KIND else None
+    if not isinstance(files, dict):
+        return None
+    # A name that leads out of the folder is nothing that was ever written by this.
+    return {name: str(digest) for name, digest in files.items() if ".." not in Path(name).parts and name[:1] != "/"}
+
+
+def _is_changed(path: Path, digest: str) -> bool:
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest() != digest
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+
+
+def _encoded(text: str) -> bytes:
+    """UTF-8, whatever a program or a log had in it."""
+    return text.encode("utf-8", "backslashreplace")

@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+_PYTHONS = re.compile(r"/lib/python3\.\d+/(.+)")
 _PATH = re.compile(r"(?<![\w./-])/[^\s:,;()'\"]+/[^\s:,;()'\"/]+\.py:\d+")
 
 
@@ -21,12 +22,17 @@ def in_package(path: Path) -> str:
     return "/".join(inside)
 
 
+def in_library(path: Path) -> str:
+    """The same, and `json/decoder.py` of a file of Python's own."""
+    return in_package(path) or (found[1] if (found := _PYTHONS.search(path.as_posix())) else "")
+
+
 def shown_file(file: str, folder: Path | None = None) -> str:
-    """Relative to the folder (the current one without one) where it is below it, and to where packages are installed;
-    else as it is."""
+    """Relative to the folder (the current one without one) where it is below it, and to where packages or Python
+    are installed; else as it is."""
     folder = folder or Path.cwd()
     path = located(file, folder)
-    if inside := in_package(path):
+    if inside := in_library(path):
         return f"…/{inside}"
     return path.relative_to(folder).as_posix() if file and path.is_relative_to(folder) else file or "(no file)"
 

@@ -1,8 +1,8 @@
-"""Calls that tell somebody something (print, warnings.warn, a logger's methods): told in or after the graph.
+"""Calls that say something (print, warnings.warn, a logger's methods): made a part of the graph, or called after it.
 
 Dynamo calls a function in `reorderable_logging_functions` after the graph, in the same order, with the values of then:
 tensors, constants and formatted strings. It drops keyword arguments and, in torch 2.13, every call from a function that
-is inlined into another: then a print is made a part of the graph, and the others are left out, which is said.
+is inlined into another: then a print is made a part of the graph, and the others are left out, which the report says.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterator, Sequence
 
 from repro_runner.fix_report.patches.patch import Patch, Target, has_torch
-from repro_runner.fix_report.patches.printing import is_constant, print_in_graph
 from repro_runner.fix_report.patches.source import Edit, Source
 
 _LATER = "is told when the graph ends, not in the middle of it; a tensor that is changed in place until then shows that"
@@ -21,15 +20,18 @@ _REORDERABLE, _IGNORED = "reorderable_logging_functions", "ignore_logging_functi
 _LOGGER_METHOD = re.compile(r"method: <Logger .*?>\.(\w+), args")
 _LEVELS = {"debug", "info", "warning", "warn", "error", "critical", "exception", "log"}
 
+Piece = tuple[str, str]
+"""(what stands in the format, the argument that it takes; none for plain text)."""
+
 
 def find_prints(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
     """Prints that can be part of the graph become that; for the others, a setting that holds for the whole program."""
     inside: dict[Target, list[Edit]] = {}
     for target in targets:
-        edits = [edit for call in _calls(source, target, "print") if (edit := print_in_graph(source, call))]
+        edits = [edit for call in _calls(source, target, "print") if (edit := _print_in_graph(source, call))]
         if edits and has_torch(source):
             inside[target] = edits
-    others = [target for target in targets if "builtin print" in target.message and target not in inside]
+    others = [target for target in targets if "builtin print" in target.site.message and target not in inside]
     if inside:
         yield Patch(
             title="`print` becomes `torch._higher_order_ops.print`, a part of the graph",
@@ -55,10 +57,10 @@ def _printed_later(source: Source, targets: Sequence[Target]) -> Patch:
 
 def find_warnings(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
     """One patch for all calls of warnings.warn."""
-    there = [target for target in targets if "module: _warnings" in target.message]
+    there = [target for target in targets if "module: _warnings" in target.site.message]
     if not there:
         return
-    later = not any(target.callers for target in there)
+    later = not any(target.is_inlined for target in there)
     yield Patch(
         title=f"`warnings.warn` is told to torch as a function {_CALL_LATER if later else _LEAVE_OUT}",
         targets=tuple(there),
@@ -85,10 +87,10 @@ def find_log_calls(source: Source, targets: Sequence[Target]) -> Iterator[Patch]
 
 def find_library_log_calls(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
     """A patch per method of a logger that is called in other files: left out. What such a method calls in its turn is
-    no message, and where a call in the program's own file is mended, nothing of it is left to break."""
+    no message, and where a call in the program's own file is fixed, nothing of it is left to break."""
     elsewhere: dict[str, list[Target]] = {}
     for target in targets:
-        if not target.line and (called := _LOGGER_METHOD.search(target.message)) and called[1] in _LEVELS:
+        if not target.line and (called := _LOGGER_METHOD.search(target.site.message)) and called[1] in _LEVELS:
             elsewhere.setdefault(f"logging.Logger.{called[1]}", []).append(target)
     for method, those in elsewhere.items():
         yield _never_logged(source, method, those)
@@ -97,7 +99,7 @@ def find_library_log_calls(source: Source, targets: Sequence[Target]) -> Iterato
 def _logged_later(source: Source, method: str, there: list[tuple[Target, ast.Call]]) -> Patch | None:
     """Through a function of its own, since a bound method can't be called later."""
     owner = method.partition(".")[0]
-    if any(call.keywords or target.callers for target, call in there) or not _is_global(source, owner):
+    if any(call.keywords or target.is_inlined for target, call in there) or not _is_global(source, owner):
         return None  # torch drops keywords, and whatever a function says that is inlined into another
     if method.count(".") != 1 or not has_torch(source):
         return None
@@ -161,9 +163,9 @@ def _statement_calls(source: Source, target: Target) -> Iterator[ast.Call]:
 
 
 def _constants(source: Source, call: ast.Call) -> Iterator[Edit]:
-    """`x.shape` -> `str(x.shape)`: torch can't keep a shape for later, and its text is what is told anyway."""
+    """`x.shape` -> `str(x.shape)`: torch can't keep a shape for later, and its text is what is logged anyway."""
     for argument in call.args:
-        if is_constant(argument):
+        if _is_constant(argument):
             yield Edit(start=source.start(argument), end=source.end(argument), text=f"str({source.of(argument)})")
 
 
@@ -189,3 +191,75 @@ def _is_global(source: Source, name: str) -> bool:
         if isinstance(statement, ast.Import) and any((alias.asname or alias.name) == name for alias in statement.names):
             return True
     return False
+
+
+class _Unfit(Exception):
+    """This call says something that the graph's print can't."""
+
+
+def _print_in_graph(source: Source, call: ast.Call) -> Edit | None:
+    """`print("a", x)` -> `torch._higher_order_ops.print("a {!s}", x)`; None if that would not print the same, or if a
+    comment would be lost."""
+    if source.comments(source.start(call), source.end(call)):
+        return None
+    try:
+        separator = _separator(call)
+        pieces = [list(_pieces(source, argument)) for argument in call.args] or [[("{!s}", "''")]]
+    except _Unfit:
+        return None
+    text = separator.join("".join(part for part, _ in argument) for argument in pieces)
+    given = [argument for each in pieces for _, argument in each if argument]
+    if not text:  # torch has no print of an empty format
+        text, given = "{!s}", ["''"]
+    arguments = ", ".join([repr(text), *given])
+    return Edit(start=source.start(call), end=source.end(call), text=f"torch._higher_order_ops.print({arguments})")
+
+
+def _separator(call: ast.Call) -> str:
+    """What stands between the arguments; the graph's print ends every line with a line end, on standard output."""
+    separator = " "
+    for keyword in call.keywords:
+        value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
+        if keyword.arg == "sep" and isinstance(value, str):
+            separator = value
+        elif keyword.arg != "flush" and (keyword.arg, value) != ("end", "\n"):
+            raise _Unfit
+    return _escaped(separator)
+
+
+def _pieces(source: Source, argument: ast.expr) -> Iterator[Piece]:
+    if isinstance(argument, ast.Starred):
+        raise _Unfit
+    if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+        yield _escaped(argument.value), ""
+    elif isinstance(argument, ast.JoinedStr):
+        for part in argument.values:
+            yield _formatted(part)
+    else:
+        text = source.of(argument)
+        yield "{!s}", f"str({text})" if _is_constant(argument) else text
+
+
+def _formatted(part: ast.expr) -> Piece:
+    """A part of an f-string. Python before 3.12 does not know where it stands: it is written anew."""
+    if isinstance(part, ast.Constant):
+        return _escaped(str(part.value)), ""
+    if not isinstance(part, ast.FormattedValue):
+        raise _Unfit
+    conversion = f"!{chr(part.conversion)}" if part.conversion != -1 else ""
+    spec = ""
+    if isinstance(part.format_spec, ast.JoinedStr):
+        if not all(isinstance(each, ast.Constant) for each in part.format_spec.values):
+            raise _Unfit
+        spec = ":" + "".join(str(each.value) for each in part.format_spec.values if isinstance(each, ast.Constant))
+    text = ast.unparse(part.value)
+    return f"{{{conversion}{spec}}}", f"str({text})" if _is_constant(part.value) else text
+
+
+def _escaped(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _is_constant(argument: ast.expr) -> bool:
+    """`x.shape`, `x.dtype`, which neither the graph nor a later call can take: their text does as well."""
+    return re.search(r"\.(shape|size\(\)|dtype|device)$", ast.unparse(argument)) is not None

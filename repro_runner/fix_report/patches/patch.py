@@ -6,24 +6,24 @@ import ast
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from repro_runner.explain.site import Site
 from repro_runner.fix_report.patches.source import Edit, Edited, Source, apply_edits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A break that somebody wants to be rid of."""
+    """A break that a patch is wanted for."""
 
-    gb_id: str
-    where: str
-    shown: str
-    """The same for a reader."""
+    site: Site
     line: int
     """In the program's own file; 0 for a break in another."""
-    message: str = ""
     settings: tuple[str, ...] = ()
     """What the registry's verified fix by a flag sets, if it has one: a line each."""
-    callers: int = 0
-    """How many frames above its own were being compiled."""
+
+    @property
+    def is_inlined(self) -> bool:
+        """Whether it is in a function that compiled code calls."""
+        return len(self.site.stack) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

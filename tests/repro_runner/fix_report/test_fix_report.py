@@ -15,7 +15,7 @@ import pytest
 
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.fix_report import Handover, findings_of_program, write_handover
+from repro_runner.fix_report import FixReport, findings_of_program, write_fix_report
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.torch
@@ -35,7 +35,7 @@ BROKEN = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Handed:
     folder: Path
-    written: Handover
+    written: FixReport
     document: dict[str, Any]
 
 
@@ -50,7 +50,7 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handed]:
     folder = tmp_path_factory.mktemp("handover") / "out"
     report = run_program(program)
     torch._dynamo.reset()
-    written = write_handover(folder, findings_of_program(report, program), merge_registry(read_package()))
+    written = write_fix_report(folder, findings_of_program(report, program), merge_registry(read_package()))
     yield Handed(folder=folder, written=written, document=json.loads((folder / "handover.json").read_bytes()))
     assert {path: path.read_bytes() for path in before} == before
 

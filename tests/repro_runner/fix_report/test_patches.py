@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from repro_runner.fix_report.contents import AppliedPatch, FixedProgram, Unfixed
-from repro_runner.fix_report.fixed_text import render_fixed
+from repro_runner.capture.breaks import UserFrame
+from repro_runner.explain.site import Site
+from repro_runner.fix_report.fixed_program import AppliedPatch, FixedProgram, Unfixed, render_fixed
 from repro_runner.fix_report.patches.branches import find_branches
-from repro_runner.fix_report.patches.disabling import find_disabled
-from repro_runner.fix_report.patches.explicit import find_explicit_breaks
-from repro_runner.fix_report.patches.flags import find_flags
+from repro_runner.fix_report.patches.directives import find_disabled, find_explicit_breaks, find_flags
 from repro_runner.fix_report.patches.logging_calls import (
     find_library_log_calls,
     find_log_calls,
@@ -27,14 +26,11 @@ SCALARS = "torch._dynamo.config.capture_scalar_outputs = True"
 
 
 def targets(*lines: int, message: str = "", callers: int = 0, settings: tuple[str, ...] = ()) -> list[Target]:
+    stack = (UserFrame(file="/here/a.py", line=1, function="f", source=""),) * (callers + 1)
     return [
         Target(
-            gb_id="GB0170",
-            where=f"/here/a.py:{line}",
-            shown=f"a.py:{line}",
+            site=Site(gb_ids=("GB0170",), gb_types=("",), file="/here/a.py", line=line, message=message, stack=stack),
             line=line,
-            message=message,
-            callers=callers,
             settings=settings,
         )
         for line in lines
@@ -278,7 +274,8 @@ PLACES = {
 @pytest.mark.parametrize("name", PLACES)
 def test_a_setting_comes_where_torch_is_known_and_before_anything_is_compiled(name: str) -> None:
     text, line = PLACES[name]
-    after = apply_patches(Source(text), find_flags(targets(1, settings=(SCALARS,)))).text
+    source = Source(text)
+    after = apply_patches(source, find_flags(source, targets(1, settings=(SCALARS,)))).text
     lines = after.splitlines()
     assert lines[line - 1] == ("import torch" if "import torch" not in text else SCALARS)
     assert SCALARS in lines

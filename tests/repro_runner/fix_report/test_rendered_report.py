@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,11 +14,12 @@ from registry.errors import InvalidInput, WriteFailed
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Registry
-from repro_runner.fix_report import Cause, Findings, Location, by_frequency, check_folder, write_handover
-from repro_runner.fix_report.contents import FixedProgram, Fixing, HandedRepro, Unfixed
-from repro_runner.fix_report.folder import write_files
-from repro_runner.fix_report.rendering import render_report
-from repro_runner.fix_report.script import render_script, script_name
+from repro_runner.explain.site import Frequency, Site
+from repro_runner.fix_report import Findings, causes_of, check_folder, write_fix_report
+from repro_runner.fix_report.fixed_program import FixedProgram, Fixing, Unfixed
+from repro_runner.fix_report.report_text import render_report
+from repro_runner.fix_report.repros import ReproScript, render_script, script_name
+from repro_runner.fix_report.writing import write_files
 from repro_runner.output.markdown import cell, code, fence, plain, prose
 from tests.conftest import ROOT
 
@@ -29,32 +31,33 @@ def registry() -> Registry:
     return merge_registry(read_package())
 
 
-def cause(gb_id: str, *places: Location, message: str = "") -> Cause:
-    return Cause(gb_ids=(gb_id,) if gb_id else (), gb_types=(f"type of {gb_id}",), message=message, locations=places)
+def site(gb_id: str, *, ran: int | None = None, **fields: Any) -> Site:
+    gb_ids = (gb_id,) if gb_id else ()
+    return Site(**{"gb_ids": gb_ids, "gb_types": (f"type of {gb_id}",), "frequency": Frequency(ran=ran), **fields})
 
 
-def findings(*causes: Cause, torch_xla: bool = False) -> Findings:
+def findings(*sites: Site, torch_xla: bool = False) -> Findings:
     environment = {"torch": "2.13.0", "python": "3.11"}
-    return Findings(subject="run.log", causes=by_frequency(causes), environment=environment, torch_xla=torch_xla)
+    return Findings(subject="run.log", causes=causes_of(sites), environment=environment, torch_xla=torch_xla)
 
 
 def test_causes_and_places_come_by_how_often_they_ran_or_else_were_compiled() -> None:
-    found = by_frequency(
+    found = causes_of(
         [
-            cause(ITEM, Location(file="a.py", line=1, compiled=5), Location(file="a.py", line=2, ran=7)),
-            cause(BRANCH, Location(file="a.py", line=3, compiled=9, ran=2)),
-            cause("GB0059", Location(file="a.py", line=4, compiled=20)),
+            site(ITEM, file="a.py", line=1, compiled=5),
+            site(ITEM, file="a.py", line=2, ran=7),
+            site(BRANCH, file="a.py", line=3, compiled=9, ran=2),
+            site("GB0059", file="a.py", line=4, compiled=20),
         ]
     )
     assert [(one.gb_id, one.count) for one in found] == [("GB0059", 20), (ITEM, 12), (BRANCH, 2)]
-    assert [place.line for place in found[1].locations] == [2, 1]
+    assert [one.line for one in found[1].sites] == [2, 1]
 
 
 @pytest.mark.slow
 def test_a_log_is_handed_over_with_the_registrys_programs_marked_as_such(tmp_path: Path, registry: Registry) -> None:
-    place = Location(file="model.py", line=12, source="x.item()", compiled=3)
-    told = findings(cause(ITEM, place, message="Graph break"), cause("", Location()), torch_xla=True)
-    written = write_handover(tmp_path / "out", told, registry)
+    place = site(ITEM, file="model.py", line=12, source="x.item()", compiled=3, message="Graph break")
+    written = write_fix_report(tmp_path / "out", findings(place, site(""), torch_xla=True), registry)
     text = written.report.read_text("utf-8")
     assert "`model.py:12`" in text
     assert "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0124.html" in text
@@ -83,9 +86,10 @@ import sys
 from pathlib import Path
 from registry.merge import merge_registry
 from registry.knowledge import read_package
-from repro_runner.fix_report import Cause, Findings, Location, write_handover
-found = Findings(subject="a.log", causes=(Cause(gb_ids=("GB0124",), gb_types=("t",), locations=(Location(),)),))
-write_handover(Path(sys.argv[1]), found, merge_registry(read_package()))
+from repro_runner.explain.site import Site
+from repro_runner.fix_report import Findings, causes_of, write_fix_report
+found = Findings(subject="a.log", causes=causes_of([Site(gb_ids=("GB0124",), gb_types=("t",))]))
+write_fix_report(Path(sys.argv[1]), found, merge_registry(read_package()))
 sys.exit("torch" in sys.modules)
 """
     command = [sys.executable, "-c", program, str(tmp_path / "out")]
@@ -94,9 +98,9 @@ sys.exit("torch" in sys.modules)
 
 
 def test_an_earlier_handover_is_replaced_and_other_files_stay(tmp_path: Path, registry: Registry) -> None:
-    write_handover(tmp_path, findings(cause(ITEM, Location())), registry)
+    write_fix_report(tmp_path, findings(site(ITEM)), registry)
     (tmp_path / "notes.txt").write_text("mine", "utf-8")
-    write_handover(tmp_path, findings(cause(BRANCH, Location())), registry)
+    write_fix_report(tmp_path, findings(site(BRANCH)), registry)
     there = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
     assert there == ["handover.json", "notes.txt", "report.md", "repros/GB0170_registry.py"]
     assert (tmp_path / "notes.txt").read_text("utf-8") == "mine"
@@ -161,8 +165,8 @@ def test_no_text_gets_out_of_its_fence_its_code_or_its_cell(text: str) -> None:
 
 def test_a_hostile_break_stays_text_in_report_and_scripts(tmp_path: Path, registry: Registry) -> None:
     nasty = '"""\nimport os\n```\n# heading <script>\\'
-    place = Location(file=f"{nasty}.py", line=1, function=nasty, source=nasty)
-    text = write_handover(tmp_path / "out", findings(cause(ITEM, place, message=nasty)), registry).report.read_text()
+    place = site(ITEM, file=f"{nasty}.py", line=1, function=nasty, source=nasty, message=nasty)
+    text = write_fix_report(tmp_path / "out", findings(place), registry).report.read_text()
     assert "\n# heading <script>" not in text.replace("````\n" + nasty, "")
     assert [line for line in text.splitlines() if line.startswith("import os")] == ["import os"]
     script = render_script("import torch\ndef broken(): ...", [nasty, "Second."], fatal=False)
@@ -180,9 +184,9 @@ MESSAGE = """Graph break
 
 
 def test_each_thing_is_said_once_and_torchs_own_words_come_before_the_registrys_case(registry: Registry) -> None:
-    first = cause(ITEM, Location(file="train.py", line=3, ran=9), message=MESSAGE)
-    surfaced = Cause(gb_ids=(ITEM, "GB7000"), gb_types=("a", "b"), message=MESSAGE, locations=(Location(ran=4),))
-    branch = cause(BRANCH, Location(file="train.py", line=7, ran=2))
+    first = site(ITEM, file="train.py", line=3, ran=9, message=MESSAGE)
+    surfaced = site(ITEM, gb_ids=(ITEM, "GB7000"), gb_types=("a", "b"), message=MESSAGE, ran=4)
+    branch = site(BRANCH, file="train.py", line=7, ran=2)
     text = render_report(findings(first, surfaced, branch), {}, None, registry)
     assert text.count("While it traces, Dynamo knows a tensor's shape") == 1  # the category's paragraph
     assert text.count("see cause 1.") == 2
@@ -192,35 +196,35 @@ def test_each_thing_is_said_once_and_torchs_own_words_come_before_the_registrys_
     own, case = text.index("was called on this very line"), text.index("The registry's smallest case of GB0124")
     assert own < case
     assert "export TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS" not in text  # a hint: the message has its own
-    of_a_log = render_report(findings(cause(ITEM, Location(), message="first line only")), {}, None, registry)
+    of_a_log = render_report(findings(site(ITEM, message="first line only")), {}, None, registry)
     assert "export TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS" in of_a_log
 
 
 def test_what_is_in_a_library_comes_last_and_without_the_folder_of_this_machine(registry: Registry) -> None:
-    library = Location(file=json.__file__, line=3, ran=9)
-    text = render_report(findings(cause(ITEM, library, Location(file="train.py", line=3))), {}, None, registry)
+    library = site(ITEM, file=json.__file__, line=3, ran=9)
+    text = render_report(findings(library, site(ITEM, file="train.py", line=3)), {}, None, registry)
     assert "| `train.py:3` and 1 more | ran at least 9 times |" in text
-    assert "- `json/__init__.py:3` (ran 9 times, in 1 compilation)\n" in text
+    assert "- `…/json/__init__.py:3` (ran 9 times, in 1 compilation)\n" in text
     assert str(Path(json.__file__).parent) not in text
 
 
 def test_the_report_says_what_was_fixed_what_was_not_and_how_to_run_it(registry: Registry) -> None:
-    place = Location(file="train.py", line=3, function="f", ran=4, lost_seconds=1.5)
-    repro = HandedRepro(
+    place = site(ITEM, file="train.py", line=3, function="f", ran=4, lost_seconds=1.5)
+    repro = ReproScript(
         name="repros/GB0124_train_3.py", text="", origin="your code", verdict="not confirmed", said="it does not break."
     )
     fixed = FixedProgram(
         name="train_fixed.py", text="", encoding="utf-8", breaks_before=3, breaks_after=1, outputs="equal", patches=()
     )
     stays = Unfixed(where="lib.py:9", gb_id=BRANCH, reason="it is not in the program's own file")
-    told = findings(cause(ITEM, place))
-    text = render_report(told, {0: (repro,)}, Fixing(fixed=fixed, unfixed=(stays,)), registry)
+    found = findings(place)
+    text = render_report(found, {0: (repro,)}, Fixing(fixed=fixed, unfixed=(stays,)), registry)
     assert "3 breaks before, 1 after" in text
     assert "- `train.py:3`, in `f` (ran 4 times, in 1 compilation)\n" in text
     assert "- Lost to it: 1.50 s of compilation.\n" in text
     assert "## What could not be fixed\n\n- `lib.py:9`, GB0170: it is not in the program's own file" in text
     assert "Not confirmed: it does not break." in text
     assert "python repros/GB0124_train_3.py" in text
-    none = render_report(told, {}, Fixing(why_none="no mechanical fix lowers the number of breaks"), registry)
+    none = render_report(found, {}, Fixing(why_none="no mechanical fix lowers the number of breaks"), registry)
     assert "There is none: no mechanical fix lowers the number of breaks" in none
     assert "No graph breaks were found." in render_report(findings(), {}, Fixing(why_none="x"), registry)

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
+from repro_runner.explain.site import Site
+from repro_runner.fix_report.patches import find_patches
 from repro_runner.fix_report.patches.branches import PROBE, find_branches
-from repro_runner.fix_report.patches.disabling import find_disabled
+from repro_runner.fix_report.patches.directives import find_disabled
 from repro_runner.fix_report.patches.patch import Patch, Target
 from repro_runner.fix_report.patches.source import Source, apply_edits
 from repro_runner.fix_report.search import Search
-from repro_runner.fix_report.targets import find_patches
 from repro_runner.fix_report.trial import DIFFER, EQUAL, Trial, compare_text
 from repro_runner.process import Output
 
@@ -90,18 +91,7 @@ def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], Here]:
     sites = sorted(here.before[0], key=lambda site: int(site.line))
     assert tuple(site.gb_ids[0] for site in sites) == gb_ids
     flags = {"GB0124": ("torch._dynamo.config.capture_scalar_outputs = True",)}
-    targets = [
-        Target(
-            gb_id=site.gb_ids[0],
-            where=site.where,
-            shown=site.where,
-            line=site.line,
-            message=site.message,
-            callers=len(site.stack) - 1,
-            settings=flags.get(site.gb_ids[0], ()),
-        )
-        for site in sites
-    ]
+    targets = [Target(site=site, line=site.line, settings=flags.get(site.gb_id, ())) for site in sites]
     search = Search(source=source, file=Path("program.py"), trials=here)
     search.add(one for one in find_patches(source, targets) if isinstance(one, Patch))
     return search, targets, here
@@ -119,7 +109,7 @@ def f(x):
     return inner(x) + x.sum().item()
 """
     search, targets, here = searched(body.strip(), "GB0059", "GB0025", "GB0124")
-    assert [patch.targets[0].gb_id for patch in search.kept] == ["GB0025", "GB0124"]
+    assert [patch.targets[0].site.gb_id for patch in search.kept] == ["GB0025", "GB0124"]
     assert search.best is not None
     assert (search.best.breaks_before, search.best.breaks_after) == (3, 1)
     assert search.remaining(targets) == targets[:1]
@@ -211,7 +201,7 @@ def test_both_arms_of_a_branch_are_looked_at_before_it_is_rewritten(name: str) -
     text = f"import torch\ndef f(x):\n    {body}\n"
     source = Source(text)
     line = 3 + body.partition("if")[0].count("\n")
-    (patch,) = find_branches(source, [Target(gb_id="GB0170", where="", shown="", line=line)])
+    (patch,) = find_branches(source, [Target(site=Site(gb_ids=("GB0170",), gb_types=("",)), line=line)])
     assert isinstance(patch, Patch)
     assert patch.branch is not None
     seen = BranchSeen()

@@ -21,7 +21,15 @@ from repro_runner.fix_report.call_values import Keeper, find_differences, read_c
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.compiled_calls import record_compiled_calls
 from repro_runner.fix_report.tasks import substituted
-from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trials, compare_text
+from repro_runner.fix_report.trial import (
+    DIFFER,
+    EQUAL,
+    LINES_REMOVED,
+    NOT_COMPARED,
+    REORDERED,
+    TrialRunner,
+    compare_text,
+)
 from repro_runner.process import Output
 
 pytestmark = pytest.mark.torch
@@ -73,8 +81,8 @@ def children() -> Iterator[Children]:
 
 
 @pytest.fixture(scope="module")
-def trials(program: Path, children: Children) -> Trials:
-    return Trials(ProgramToRun(script=str(program), arguments=("a", "--b")), timeout=240, children=children)
+def trials(program: Path, children: Children) -> TrialRunner:
+    return TrialRunner(ProgramToRun(script=str(program), arguments=("a", "--b")), timeout=240, children=children)
 
 
 @pytest.fixture(autouse=True)
@@ -89,7 +97,7 @@ def without(text: str, line: str) -> str:
     return "\n".join(each for each in text.splitlines() if each.strip() != line) + "\n"
 
 
-def test_a_fix_in_the_script_and_in_a_module_it_imports_is_seen_to_hold(trials: Trials, program: Path) -> None:
+def test_a_fix_in_the_script_and_in_a_module_it_imports_is_seen_to_hold(trials: TrialRunner, program: Path) -> None:
     before = {path: path.read_bytes() for path in program.parent.glob("*.py")}
     parts = program.parent / "parts.py"
     trial = trials.try_changes(
@@ -107,13 +115,13 @@ def test_a_fix_in_the_script_and_in_a_module_it_imports_is_seen_to_hold(trials: 
 
 def test_a_program_that_is_a_module_is_tried_as_python_runs_it(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(program.parent)
-    with Trials(ProgramToRun(module="train", arguments=("a",)), timeout=240, seed=1) as trials:
+    with TrialRunner(ProgramToRun(module="train", arguments=("a",)), timeout=240, seed=1) as trials:
         trial = trials.try_source(without(SCRIPT, 'print("between")'))
     assert (trial.ran, trial.error, trial.outputs) == (True, "", EQUAL)
     assert (trial.breaks_before, trial.breaks_after) == (2, 1)
 
 
-def test_a_change_of_the_result_is_told_with_the_place(trials: Trials) -> None:
+def test_a_change_of_the_result_is_told_with_the_place(trials: TrialRunner) -> None:
     trial = trials.try_source(without(SCRIPT, 'print("between")').replace('"sum": y.sum()', '"sum": y.sum() + 1'))
     assert trial.ran
     assert (trial.outputs, trial.breaks_after) == (DIFFER, 1)
@@ -123,7 +131,7 @@ def test_a_change_of_the_result_is_told_with_the_place(trials: Trials) -> None:
     assert (Path(left.file).name, left.source) == ("parts.py", 'print("scaling")')
 
 
-def test_a_change_that_raises_is_told_with_what_it_raised(trials: Trials) -> None:
+def test_a_change_that_raises_is_told_with_what_it_raised(trials: TrialRunner) -> None:
     trial = trials.try_source(SCRIPT.replace("    torch.manual_seed(0)\n", '    raise KeyError("no such thing")\n'))
     assert (trial.ran, trial.outputs) == (False, NOT_COMPARED)
     assert trial.error == "the changed program fails: KeyError: 'no such thing'"
@@ -143,7 +151,7 @@ def test_a_program_that_differs_from_itself_is_not_compared(tmp_path: Path, chil
         print(x)
         """)
     )
-    with Trials(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
+    with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         trial = trials.try_source(script.read_text())
     assert (trial.ran, trial.outputs, trial.stdout) == (True, NOT_COMPARED, NOT_COMPARED)
     assert trial.difference.startswith("the program differs from itself from run to run: call 1")
@@ -167,7 +175,7 @@ def test_what_differs_from_run_to_run_is_left_out_and_said(tmp_path: Path, child
         timed(torch.ones(2))
         """)
     )
-    with Trials(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
+    with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         trial = trials.try_source(without(script.read_text(), "torch._dynamo.graph_break()"))
         other = trials.try_source(script.read_text().replace("x + 1", "x + 2"))
     assert (trial.outputs, trial.difference, trial.breaks_before - trial.breaks_after) == (EQUAL, "", 1)
@@ -176,7 +184,7 @@ def test_what_differs_from_run_to_run_is_left_out_and_said(tmp_path: Path, child
 
 
 def test_a_text_that_does_not_parse_is_not_run() -> None:
-    with Trials(ProgramToRun(script="folder/train.py")) as trials:
+    with TrialRunner(ProgramToRun(script="folder/train.py")) as trials:
         trial = trials.try_source("def f(:\n")
     assert not trial.ran
     assert trial.error.startswith("the changed train.py does not parse: line 1: ")
@@ -191,7 +199,9 @@ def test_a_text_that_does_not_parse_is_not_run() -> None:
         ("import sys; sys.exit(4)", 240, "the changed program ends with exit code 4, not 0"),
     ],
 )
-def test_a_program_that_does_not_get_to_its_end_is_told(trials: Trials, line: str, timeout: float, told: str) -> None:
+def test_a_program_that_does_not_get_to_its_end_is_told(
+    trials: TrialRunner, line: str, timeout: float, told: str
+) -> None:
     before, trials.timeout = trials.timeout, timeout
     trial = trials.try_source(SCRIPT.replace("    torch.manual_seed(0)\n", f"    {line}\n"))
     trials.timeout = before
@@ -199,7 +209,7 @@ def test_a_program_that_does_not_get_to_its_end_is_told(trials: Trials, line: st
     assert trial.error.startswith(told)
 
 
-def test_other_seeds_are_other_inputs_for_both(trials: Trials) -> None:
+def test_other_seeds_are_other_inputs_for_both(trials: TrialRunner) -> None:
     trial = trials.try_source(without(SCRIPT, 'print("between")'), seed=1)
     assert (trial.ran, trial.outputs, trial.breaks_after) == (True, EQUAL, 1)
     unseeded = trials.try_source(SCRIPT.replace("torch.manual_seed(0)", "torch.manual_seed(1)"), seed=0)
@@ -209,7 +219,7 @@ def test_other_seeds_are_other_inputs_for_both(trials: Trials) -> None:
 def test_where_torch_can_not_be_imported_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "torch.py").write_text("raise ImportError('no torch here')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    with Trials(ProgramToRun(script="x.py")) as trials:
+    with TrialRunner(ProgramToRun(script="x.py")) as trials:
         trial = trials.try_source("x = 1\n")
     assert trial.error == "the changed program could not be started: ImportError: no torch here"
 
@@ -244,7 +254,7 @@ def test_a_line_of_standard_error_that_is_no_longer_there_is_counted(tmp_path: P
     script = tmp_path / "told.py"
     script.write_text(TOLD)
     lines = TOLD.splitlines(keepends=True)
-    with Trials(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
+    with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         assert trials.try_source("".join(lines[:3] + lines[4:])).stderr_lines_lost == 1
         assert trials.try_source("".join(lines[:4] + lines[6:])).stderr_lines_lost == 0
 

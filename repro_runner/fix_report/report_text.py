@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from typing import Any
-
-import jinja2
 
 from registry.advice import Answer, Answers, telling_hints
 from registry.ids import page_address
 from registry.model import GraphBreak, Registry
 from registry.releases import version_key
-from repro_runner.fix_report.contents import Fixing, Repros
-from repro_runner.fix_report.findings import Cause, Findings, Location
-from repro_runner.output import markdown
+from repro_runner.explain.site import Site
+from repro_runner.fix_report.findings import Cause, Findings, shown_site
+from repro_runner.fix_report.fixed_program import Fixing
+from repro_runner.fix_report.repros import Repros
+from repro_runner.output.templates import text_templates
 from repro_runner.output.units import counted
 
 _TEMPLATES = Path(__file__).with_name("templates")
@@ -30,7 +29,7 @@ def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, reg
     answers = Answers(registry)
     known = {gb.gb_id: gb for gb in registry}
     release = findings.environment.get("torch", "")
-    sites = [cause.gb_id for cause in findings.causes for _ in cause.locations]
+    sites = [cause.gb_id for cause in findings.causes for _ in cause.sites]
     causes: list[dict[str, Any]] = []
     first_of: dict[str, int] = {}  # by id and by category, the number of the cause that tells about it
     for number, cause in enumerate(findings.causes, 1):
@@ -51,36 +50,39 @@ def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, reg
         )
         if answer:
             first_of = {cause.gb_id: number, answer.category.key: number, **first_of}
-    return (
-        _templates()
-        .get_template("report.md.j2")
-        .render(
-            findings=findings,
-            environment=_environment(findings.environment),
-            causes=causes,
-            places=len(sites),
-            categories=[(category.title, len(ids)) for category, ids in answers.by_category(sites).items()],
-            fixing=fixing,
-            first_repro=next((one.name for each in repros.values() for one in each), ""),
-        )
+    templates = text_templates(_TEMPLATES)
+    templates.filters |= {
+        "shown": shown_site,
+        "frequency": frequency,
+        "short_frequency": short_frequency,
+        "message": _message,
+    }
+    return templates.get_template("report.md.j2").render(
+        findings=findings,
+        environment=_environment(findings.environment),
+        causes=causes,
+        places=len(sites),
+        categories=[(category.title, len(ids)) for category, ids in answers.by_category(sites).items()],
+        fixing=fixing,
+        first_repro=next((one.name for each in repros.values() for one in each), ""),
     )
 
 
-def frequency(place: Location) -> str:
+def frequency(site: Site) -> str:
     """`ran 15 times, in 2 compilations`: what is known, and why the rest is not."""
-    compiled = counted(place.compiled, "compilation")
-    if place.ran is None:
-        why = f": {place.why_unknown}" if place.why_unknown else ""
+    compiled = counted(site.compiled, "compilation")
+    if site.ran is None:
+        why = f": {site.frequency.why_unknown}" if site.frequency.why_unknown else ""
         return f"seen in {compiled}; how often it ran is not known{why}"
-    return f"ran {counted(place.ran, 'time')}, in {compiled}"
+    return f"ran {counted(site.ran, 'time')}, in {compiled}"
 
 
 def short_frequency(cause: Cause) -> str:
-    """`ran 15 times`, over all places; `at least` where some could not be counted."""
-    counts = [place.ran for place in cause.locations]
+    """`ran 15 times`, over all sites; `at least` where some could not be counted."""
+    counts = [site.ran for site in cause.sites]
     if known := sum(count or 0 for count in counts):
         return f"ran {'at least ' if None in counts else ''}{counted(known, 'time')}"
-    return f"in {counted(sum(place.compiled for place in cause.locations), 'compilation')}"
+    return f"in {counted(sum(site.compiled for site in cause.sites), 'compilation')}"
 
 
 def _hints(answer: Answer | None, message: str) -> list[str]:
@@ -112,28 +114,3 @@ def _newer(gb: GraphBreak | None, answer: Answer | None, release: str) -> str:
 def _environment(environment: Mapping[str, str]) -> str:
     found = [f"{title} {environment[key]}" for key, title in _ENVIRONMENT.items() if environment.get(key)]
     return ", ".join(found)
-
-
-@cache
-def _templates() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=False,  # Markdown: every piece of other people's text goes through one of the filters below
-        undefined=jinja2.StrictUndefined,
-        keep_trailing_newline=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    filters: dict[str, Any] = {
-        "plain": markdown.plain,
-        "code": markdown.code,
-        "cell": markdown.cell,
-        "fence": markdown.fence,
-        "one_line": markdown.one_line,
-        "prose": markdown.prose,
-        "frequency": frequency,
-        "short_frequency": short_frequency,
-        "message": _message,
-    }
-    environment.filters |= filters
-    return environment

@@ -1,15 +1,62 @@
-"""The fixed program's text: the patched one under a comment that says what was done. No torch here."""
+"""The user's program with mechanical fixes, run: what came of it, and its text under a comment. No torch here."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from repro_runner.fix_report.contents import FixedProgram, Unfixed
 from repro_runner.fix_report.patches.source import Source
 from repro_runner.output.markdown import one_line
 from repro_runner.output.units import counted
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppliedPatch:
+    """One of the mechanical fixes in the fixed program."""
+
+    title: str
+    places: tuple[str, ...]
+    """`train.py:12`, of the breaks that it is meant for."""
+    changes: str = ""
+    """What is no longer as it was, besides the breaks; empty if nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FixedProgram:
+    """The user's program with patches, run."""
+
+    name: str
+    text: str
+    encoding: str
+    """Of the original file, and so of this one."""
+    breaks_before: int
+    breaks_after: int
+    outputs: str
+    """`equal`, and how that was compared."""
+    patches: tuple[AppliedPatch, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfixed:
+    """A break that stays."""
+
+    where: str
+    gb_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fixing:
+    """What came of trying to fix the program."""
+
+    fixed: FixedProgram | None = None
+    why_none: str = ""
+    """Why there is no fixed program."""
+    unfixed: tuple[Unfixed, ...] = ()
+    runs: int = 0
+    """How often the program was run for this."""
 
 
 def render_fixed(source: Source, patched: str, program: FixedProgram, name: str, unfixed: Sequence[Unfixed]) -> str:

@@ -1,0 +1,245 @@
+"""Scripts that show a break by themselves: made from the user's own code and run, or the registry's. No torch here."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import textwrap
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from registry.model import GraphBreak
+from registry.releases import version_key
+from registry.standalone import standalone
+from repro_runner.explain.site import Site
+from repro_runner.fix_report.children import Children
+from repro_runner.fix_report.findings import Cause, Findings, shown_site
+from repro_runner.logs.tt_xla.repro import torch_xla_script
+from repro_runner.output.markdown import one_line
+from repro_runner.output.places import in_library
+
+YOURS = "your code"
+LIBRARYS = "a library's code"
+REGISTRY = "the registry's program, not yours"
+TORCH_XLA = "the registry's program for torch_xla, not yours"
+
+CONFIRMED = "confirmed"
+NOT_CONFIRMED = "not confirmed"
+NOT_RUN = "not run"
+
+_MOST_SITES = 40
+"""Beyond that, the registry's program has to do."""
+_MOST_TRIED = 6
+"""Programs per site: of the innermost functions."""
+_SECONDS_PER_SCRIPT = 60.0
+_NO_TIME = "no run, since the time for all scripts was used up"
+_BREAKS = ("verified", "reproduced")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReproScript:
+    """A script that shows a break by itself."""
+
+    name: str
+    """In the folder."""
+    text: str
+    origin: str
+    """Whose code it is: YOURS or LIBRARYS, with the function's name; REGISTRY or TORCH_XLA."""
+    verdict: str
+    """CONFIRMED, NOT_CONFIRMED or NOT_RUN."""
+    said: str
+    """What the run showed, or why there was none."""
+    site: Site | None = None
+    """Where the user's code has it."""
+
+
+Repros = Mapping[int, tuple[ReproScript, ...]]
+"""By the number of the cause, from 0."""
+
+
+def registry_repro(gb: GraphBreak | None, *, why: str = "") -> ReproScript | None:
+    """The registry's program for a break; None where it has none. `why`: why it is not the user's code."""
+    if gb is None or gb.repro is None:
+        return None
+    said = _seen_by_registry(gb)
+    return ReproScript(
+        name=f"repros/{gb.gb_id}_registry.py",
+        text=f"# The registry's program for {gb.gb_id}, not yours. Not run here; {said}.\n{standalone(gb.repro)}",
+        origin=REGISTRY,
+        verdict=NOT_RUN,
+        said=f"{said}." + (f" Nothing could be made of your code: {why}." if why else ""),
+    )
+
+
+def torch_xla_repro(gb: GraphBreak | None) -> ReproScript | None:
+    """The same program for a device that torch_xla drives; None where there is none."""
+    script = torch_xla_script(gb) if gb else None
+    if gb is None or script is None:
+        return None
+    return ReproScript(
+        name=f"repros/{gb.gb_id}_registry_torch_xla.py",
+        text=script,
+        origin=TORCH_XLA,
+        verdict=NOT_RUN,
+        said="nobody ran this form, for want of a device.",
+    )
+
+
+def _seen_by_registry(gb: GraphBreak) -> str:
+    runs = [seen.environment.torch for seen in gb.fresh_evidence if seen.verdicts.get("eager") in _BREAKS]
+    if not runs:
+        return "the registry has no run of it either"
+    return f"the registry ran it with torch {max(runs, key=version_key)}, and it broke with {gb.gb_id}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnRepros:
+    """What could be made of the user's code, and of what nothing could be made: (where, why)."""
+
+    repros: Repros
+    without: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Place:
+    number: int
+    """Of the cause."""
+    cause: Cause
+    site: Site
+    also: tuple[Site, ...] = ()
+    """Others of the same cause, of which the same program would be made."""
+
+
+def make_own_repros(findings: Findings, children: Children, *, seconds: float) -> OwnRepros:
+    """Run the program once more for its functions, then every script that could be made of them."""
+    places = [
+        _Place(number=number, cause=cause, site=site)
+        for number, cause in enumerate(findings.causes)
+        for site in _worth_trying(cause)
+    ]
+    tried = places[:_MOST_SITES]
+    without = {place.site.where: f"only {_MOST_SITES} places are tried" for place in places[_MOST_SITES:]}
+    assert findings.program is not None
+    stacks = [[asdict(frame) for frame in place.site.stack] for place in tried]
+    arguments = {"program": asdict(findings.program), "stacks": stacks}
+    done = children.run("extraction:extract_functions", arguments, seconds=seconds)
+    if done.failure:
+        why = f"the program, run once more, {done.failure}"
+        return OwnRepros(repros={}, without={place.site.where: why for place in tried} | without)
+    different = _without_twins(list(zip(tried, done.result["places"], strict=True)))
+    ends = time.monotonic() + seconds
+    repros: dict[int, tuple[ReproScript, ...]] = {}
+    for place, extracted in different:
+        repro = _first_confirmed(findings, place, extracted["programs"], children, ends)
+        if repro is None:
+            without[place.site.where] = "; ".join(extracted["reasons"])
+        else:
+            repros[place.number] = (*repros.get(place.number, ()), repro)
+    return OwnRepros(repros=repros, without=without)
+
+
+def _worth_trying(cause: Cause) -> list[Site]:
+    """A library's lines only if nothing of the user's own breaks so."""
+    own = [site for site in cause.sites if not in_library(Path(site.file))]
+    return own or list(cause.sites)
+
+
+def _without_twins(found: list[tuple[_Place, dict[str, Any]]]) -> list[tuple[_Place, dict[str, Any]]]:
+    """Two breaks of one cause in one function make one script, which names both."""
+    kept: list[tuple[_Place, dict[str, Any]]] = []
+    for place, extracted in found:
+        for number, (earlier, its_programs) in enumerate(kept):
+            if extracted["programs"] and earlier.number == place.number and its_programs == extracted:
+                kept[number] = (replace(earlier, also=(*earlier.also, place.site)), its_programs)
+                break
+        else:
+            kept.append((place, extracted))
+    return kept
+
+
+def _first_confirmed(
+    findings: Findings, place: _Place, programs: list[dict[str, Any]], children: Children, ends: float
+) -> ReproScript | None:
+    """The first script that breaks as the program did, else the first; None where there is none."""
+    seen: list[Mapping[str, Any]] = []
+    for one in programs[:_MOST_TRIED]:
+        if time.monotonic() > ends:
+            seen.append({"ids": [], "error": _NO_TIME})
+            break
+        seen.append(_run(_script(findings, place, one), children))
+        if place.cause.gb_id in seen[-1]["ids"]:
+            return _repro(findings, place, one, seen[-1], confirmed=True)
+    return _repro(findings, place, programs[0], seen[0], confirmed=False) if seen else None
+
+
+def _run(script: str, children: Children) -> Mapping[str, Any]:
+    with tempfile.NamedTemporaryFile("w", suffix=".py", encoding="utf-8", newline="\n") as file:
+        file.write(script)
+        file.flush()
+        done = children.run("tasks:run_repro", {"script": file.name}, seconds=_SECONDS_PER_SCRIPT)
+    return done.result or {"ids": [], "error": f"the process {done.failure}"}
+
+
+def _repro(
+    findings: Findings, place: _Place, one: Mapping[str, Any], seen: Mapping[str, Any], *, confirmed: bool
+) -> ReproScript:
+    gb_id, site = place.cause.gb_id, place.site
+    run = f"run in a process of its own with torch {findings.environment.get('torch', '')}"
+    if confirmed:
+        verdict = CONFIRMED
+        said = f"{run}, it breaks with {', '.join(seen['ids'])}."
+    else:
+        verdict = NOT_CONFIRMED
+        instead = f"it breaks with {', '.join(seen['ids'])}" if seen["ids"] else "it does not break"
+        ended = f", and ends with {seen['error']}" if seen["error"] else ""
+        said = f"{run}, {instead}{ended}, and not with {gb_id}."
+    return ReproScript(
+        name=script_name(gb_id, site.file, site.line),
+        text=_script(findings, place, one, verdict=f"{verdict.capitalize()}: {said}"),
+        origin=f"{LIBRARYS if in_library(Path(site.file)) else YOURS}: the function {one['function']}",
+        verdict=verdict,
+        said=said,
+        site=site,
+    )
+
+
+def _script(findings: Findings, place: _Place, one: Mapping[str, Any], verdict: str = "Not run yet.") -> str:
+    gb_id, site = place.cause.gb_id, place.site
+    where = ", ".join(map(shown_site, (site, *place.also)))
+    header = [
+        f"{gb_id}, {place.cause.gb_types[0]}: a graph break of {where} as a program of its own.",
+        f"The function {one['function']} of {findings.subject}, with what it needs. Its inputs are drawn at random "
+        "with the shapes, dtypes and strides that it was first called with.",
+        verdict,
+        f"Run it: python {Path(script_name(gb_id, site.file, site.line)).name}",
+    ]
+    return render_script(one["code"], header, settings=one["settings"], fatal=place.cause.kind == "fatal")
+
+
+def render_script(code: str, header: Sequence[str], *, settings: Sequence[str] = (), fatal: bool) -> str:
+    """`code` defines `inputs` and `broken`; `header` says what this is, a paragraph each."""
+    call = f'torch.compile(broken, backend="eager"{", fullgraph=True" if fatal else ""})(*inputs())'
+    body = [
+        "torch._logging.set_logs(graph_breaks=True)  # every break with its message and its link",
+        *settings,
+        "torch.manual_seed(0)",
+        *(["try:", f"    {call}", "except Exception as error:", "    print(error)"] if fatal else [call]),
+    ]
+    end = textwrap.indent("\n".join(body), "    ")
+    return f'{_docstring(header)}\n{code.strip()}\n\n\nif __name__ == "__main__":\n{end}\n'
+
+
+def _docstring(header: Sequence[str]) -> str:
+    """Whatever is in the text, it stays text: neither an escape nor the end of the string."""
+    paragraphs = (one_line(each).replace("\\", "\\\\").replace('"', "'") for each in header)
+    filled = [textwrap.fill(each, 110, break_long_words=False, break_on_hyphens=False) for each in paragraphs]
+    return '"""' + "\n\n".join(filled) + '\n"""'
+
+
+def script_name(gb_id: str, file: str, line: int) -> str:
+    """`repros/GB0124_train_21.py`."""
+    stem = re.sub(r"[^A-Za-z0-9]+", "_", re.split(r"[/\\]", file)[-1].rpartition(".")[0]).strip("_") or "program"
+    return f"repros/{gb_id}_{stem}_{line}.py"
