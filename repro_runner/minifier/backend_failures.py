@@ -2,20 +2,68 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
 
-from repro_runner.minifier.failure import Failure
+from registry.errors import InvalidInput, Problem
+from repro_runner.backends.by_name import find_backend
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
-from repro_runner.minifier.named_backend import NamedBackend
-from repro_runner.minifier.parts import compilation, crash, numerics, running
+from repro_runner.minifier.parts.backends import check_compilation, check_crash, check_numerics
 from repro_runner.minifier.recording import RecordedGraph
+from repro_runner.minifier.result import Failure
 from repro_runner.minifier.script import Check
-from repro_runner.minifier.trials import STILL_FAILS, Outcome, Trials
+from repro_runner.minifier.script_runners import STILL_FAILS, Outcome, ScriptRunner
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedBackend:
+    """How a script gets a backend: the body of a function `backend()`, and the modules that it has to import."""
+
+    name: str
+    body: tuple[str, ...]
+    modules: tuple[str, ...] = ()
+
+    def code(self, *before: str) -> str:
+        """`def backend(): …`, with lines of one's own before it returns."""
+        return "\n".join(["def backend():", *(f"    {line}".rstrip() for line in (*before, *self.body))])
+
+
+def read_backend(backend: str | Callable[..., Any]) -> NamedBackend:
+    """Find it; InvalidInput if there is none, or if it has no name that another process could use."""
+    if not isinstance(backend, str):
+        return read_backend(_name_of(backend))
+    function = find_backend(backend)
+    source, _, attribute = backend.rpartition(":")
+    if source:
+        # A script imports a file by its name, too: its folder has to be one where modules are found.
+        path = Path(source)
+        folder, module = (path.resolve().parent, path.stem) if source.endswith(".py") else (Path.cwd(), source)
+        if str(folder) not in sys.path:
+            sys.path.append(str(folder))
+        body = (f"from {module} import {attribute}", "", f"return {attribute}")
+        return NamedBackend(name=backend, body=body, modules=(module,))
+    home = getattr(function, "__module__", "torch")
+    found = f'return "{backend}"'
+    if home.partition(".")[0] == "torch" or backend in entry_points(group="torch_dynamo_backends").names:
+        return NamedBackend(name=backend, body=(found,))
+    return NamedBackend(name=backend, body=(f"import {home}  # registers it", "", found), modules=(home,))
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    module, name = getattr(function, "__module__", ""), getattr(function, "__qualname__", "")
+    if module in ("", "__main__") or getattr(sys.modules.get(module), name, None) is not function:
+        how = "name a registered backend, or `module:attribute`, or `FILE.py:attribute`"
+        raise InvalidInput([Problem(f"backend {name or function!r}", f"another process can't import it; {how}")])
+    return f"{module}:{name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """What was found out about one graph: that it fails, or why nobody knows; neither if it is fine."""
+    """What was found out about one graph: that it fails, or why that is not known; neither if it is fine."""
 
     found: tuple[Candidate, Failure, Check] | None = None
     """A program that fails, how, and what tells."""
@@ -25,7 +73,7 @@ class Examined:
 def compilation_check(backend: NamedBackend, expected: str = "") -> Check:
     """Whether it raises this; anything, if nothing is expected."""
     return Check(
-        parts=(running, compilation),
+        parts=(check_compilation,),
         call=f"check_compilation(f, inputs, backend, {expected!r})",
         title=f"{backend.name} raises {{}}",
         code=(backend.code(),),
@@ -36,7 +84,7 @@ def compilation_check(backend: NamedBackend, expected: str = "") -> Check:
 def crash_check(backend: NamedBackend, expected: str, seconds: float) -> Check:
     """Whether it ends the process so, or does not end within its time."""
     return Check(
-        parts=(running, crash),
+        parts=(check_crash,),
         call=f"check_crash(f, inputs, backend, {expected!r}, seconds={seconds:g})",
         title=f"{backend.name}: {{}}",
         code=(backend.code(),),
@@ -48,7 +96,7 @@ def numerics_check(backend: NamedBackend) -> Check:
     """Whether it differs from eager."""
     same_random = ("torch._inductor.config.fallback_random = True  # draws as eager does",)
     return Check(
-        parts=(running, numerics),
+        parts=(check_numerics,),
         call="check_numerics(f, inputs, backend)",
         title=f"{backend.name} differs from eager: {{}}",
         code=(backend.code(*(same_random if backend.name == "inductor" else ())),),
@@ -56,9 +104,11 @@ def numerics_check(backend: NamedBackend) -> Check:
     )
 
 
-def examine_compilation(recorded: RecordedGraph, backend: NamedBackend, trials: Trials, seconds: float) -> Examined:
+def examine_compilation(
+    recorded: RecordedGraph, backend: NamedBackend, runner: ScriptRunner, seconds: float
+) -> Examined:
     """Compile the graph and run it, forward and backward."""
-    candidate, outcome = _first_failing(recorded, compilation_check(backend), trials)
+    candidate, outcome = _first_failing(recorded, compilation_check(backend), runner)
     if candidate is not None and outcome.fails:
         said = outcome.text.removeprefix(STILL_FAILS)
         check = compilation_check(backend, said)
@@ -66,7 +116,7 @@ def examine_compilation(recorded: RecordedGraph, backend: NamedBackend, trials: 
         return Examined(found=(candidate, failure, check))
     if candidate is not None and outcome.code is None:
         check = crash_check(backend, outcome.text, seconds)
-        again, ended = _first_failing(recorded, check, trials)
+        again, ended = _first_failing(recorded, check, runner)
         if again is None:
             return Examined(unknown=f"it {outcome.text}, but: {ended.text}")
         failure = Failure(kind="compile", summary=check.title.format(ended.text.removeprefix(STILL_FAILS)))
@@ -74,10 +124,10 @@ def examine_compilation(recorded: RecordedGraph, backend: NamedBackend, trials: 
     return Examined(unknown="" if outcome.code == 0 else outcome.text)
 
 
-def examine_numerics(recorded: RecordedGraph, backend: NamedBackend, trials: Trials) -> Examined:
+def examine_numerics(recorded: RecordedGraph, backend: NamedBackend, runner: ScriptRunner) -> Examined:
     """Compare outputs, gradients and what is left of the inputs with eager's."""
     check = numerics_check(backend)
-    candidate, outcome = _first_failing(recorded, check, trials)
+    candidate, outcome = _first_failing(recorded, check, runner)
     if candidate is not None and outcome.fails:
         said = outcome.text.removeprefix(STILL_FAILS)
         failure = Failure(kind="numeric", summary=check.title.format(said))
@@ -85,9 +135,9 @@ def examine_numerics(recorded: RecordedGraph, backend: NamedBackend, trials: Tri
     return Examined(unknown="" if outcome.code == 0 else outcome.text)
 
 
-def _first_failing(recorded: RecordedGraph, check: Check, trials: Trials) -> tuple[Candidate | None, Outcome]:
+def _first_failing(recorded: RecordedGraph, check: Check, runner: ScriptRunner) -> tuple[Candidate | None, Outcome]:
     """The first way to write the graph that fails or is killed; else what the last way that says anything says."""
-    minifier = GraphMinifier(check, trials)
+    minifier = GraphMinifier(check, runner)
     last = Outcome(code=3, text="the graph can't be written as a script")
     for candidate in minifier.whole(recorded):
         last = minifier.outcome(candidate)

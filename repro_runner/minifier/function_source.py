@@ -15,9 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.amp import autocast_mode
 from torch.fx import GraphModule, Node
-from torch.fx.node import _get_qualified_name
+
+from repro_runner.torch_seams import (
+    HigherOrderOperator,
+    OpOverload,
+    enter_autocast,
+    exit_autocast,
+    qualified_name,
+    set_grad_enabled,
+)
 
 _INFIX = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/", operator.floordiv: "//",
@@ -69,7 +76,7 @@ def switches_modes(graph: GraphModule) -> bool:
     return any(node.target in _MODE_SWITCHES for node in graph.graph.nodes)
 
 
-_MODE_SWITCHES = (torch._C._set_grad_enabled, autocast_mode._enter_autocast, autocast_mode._exit_autocast)
+_MODE_SWITCHES = (set_grad_enabled, enter_autocast, exit_autocast)
 
 
 class _Writer:
@@ -150,13 +157,13 @@ class _Writer:
         return f"{self._function_name(node.target)}({', '.join([*values, *values_by_name])})"
 
     def _function_name(self, function: Any) -> str:
-        if isinstance(function, torch._ops.OpOverload):
+        if isinstance(function, OpOverload):
             return f"torch.ops.{function}"
-        if isinstance(function, torch._ops.HigherOrderOperator):
+        if isinstance(function, HigherOrderOperator):
             return f"torch.ops.{function.namespace}.{function}"
         if (public := _public_names().get(function)) is not None:
             return public
-        name = _get_qualified_name(function).removeprefix("_")  # `_operator.iadd`
+        name = str(qualified_name(function)).removeprefix("_")  # `_operator.iadd`
         module, _, attribute = name.rpartition(".")
         try:
             found = getattr(importlib.import_module(module), attribute, None)
@@ -223,11 +230,11 @@ def as_function(graph: GraphModule) -> Callable[..., Any]:
 
 def _switch(modes: dict[Any, str], node: Node) -> None:
     """Keep `modes` what it is after this node."""
-    if node.target is torch._C._set_grad_enabled:
+    if node.target is set_grad_enabled:
         modes.pop("grad", None)
         if not node.args[0]:
             modes["grad"] = "torch.no_grad()"
-    elif node.target is autocast_mode._enter_autocast:
+    elif node.target is enter_autocast:
         device, dtype, enabled, cached = (*node.args, None, True, None)[:4]
         cache = "" if cached is None else f", cache_enabled={cached}"
         modes[node] = f'torch.autocast("{device}", dtype={dtype}, enabled={enabled}{cache})'

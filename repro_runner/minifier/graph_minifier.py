@@ -1,22 +1,30 @@
-"""From a graph that fails to the smallest script that fails in the same way."""
+"""From a graph that fails to the smallest script that fails in the same way, by torch's own graph minifier."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import contextlib
+import copy
+import io
+import operator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
+from torch.fx.experimental.proxy_tensor import make_fx
 
-from repro_runner.minifier.function_source import Unrenderable, operations, render_function
+from repro_runner.minifier.function_source import Unrenderable, as_function, operations, render_function, switches_modes
 from repro_runner.minifier.recipes import copy_of
 from repro_runner.minifier.recording import RecordedGraph
 from repro_runner.minifier.script import Check, Script, render_script
-from repro_runner.minifier.shrinking import lift_constants, shrink, to_aten
-from repro_runner.minifier.trials import Outcome, Trials
+from repro_runner.minifier.script_runners import Outcome, ScriptRunner
+from repro_runner.torch_seams import minify_graph
 
 _FEW = 3
 """So many aten ops are read at a glance: torch's own functions then say more than the aten ops they are made of."""
+
+Fails = Callable[[GraphModule, Sequence[torch.Tensor]], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,10 +41,10 @@ class Candidate:
 
 
 class GraphMinifier:
-    """Makes candidates of a recorded graph smaller as long as `check`, tried by `trials`, says that they still fail."""
+    """Makes candidates of a recorded graph smaller as long as `check`, run by `runner`, says that they still fail."""
 
-    def __init__(self, check: Check, trials: Trials) -> None:
-        self._check, self._trials = check, trials
+    def __init__(self, check: Check, runner: ScriptRunner) -> None:
+        self._check, self._runner = check, runner
         self._known: dict[tuple[object, ...], tuple[Outcome, Candidate]] = {}
 
     def script(self, candidate: Candidate, header: Sequence[str] = ("A candidate.",)) -> Script:
@@ -52,7 +60,7 @@ class GraphMinifier:
             return Outcome(code=3, text=f"it can't be written as a script: {error}")
         key = (script.text, *(id(each) for each in candidate.inputs if candidate.keep != frozenset()))
         if key not in self._known:
-            self._known[key] = self._trials.outcome(script), candidate
+            self._known[key] = self._runner.outcome(script), candidate
         return self._known[key][0]
 
     def whole(self, recorded: RecordedGraph) -> Iterator[Candidate]:
@@ -119,3 +127,59 @@ class GraphMinifier:
             if self._fails(fewer := replace(candidate, inputs=inputs)):
                 candidate = fewer
         return candidate
+
+
+def shrink(
+    graph: GraphModule, inputs: Sequence[torch.Tensor], fails: Fails
+) -> tuple[GraphModule, list[torch.Tensor]] | None:
+    """The smallest graph that the minifier finds to fail, where `graph` does; None if it can't deal with this one.
+
+    It runs the graph once to know what each node gives. That may raise anything: a write into what is now a leaf that
+    requires grad is refused, tensors of `vmap` mean nothing outside of it.
+    """
+    for mode in (torch.enable_grad(), torch.no_grad()):
+        with mode, contextlib.suppress(Exception):
+            return _minify_with_torch(graph, inputs, fails)
+    return None
+
+
+def _minify_with_torch(
+    graph: GraphModule, inputs: Sequence[torch.Tensor], fails: Fails
+) -> tuple[GraphModule, list[torch.Tensor]]:
+    quiet = io.StringIO()
+    with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
+        smaller, left = minify_graph(graph, [copy_of(each) for each in inputs], fails, dump_state=lambda *_: None)
+    return smaller, [copy_of(each) for each in left]
+
+
+def to_aten(graph: GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[GraphModule, list[torch.Tensor]] | None:
+    """The same program as aten ops, its constants as further inputs; None where it can't be traced so."""
+    try:
+        # Cut short, a graph may switch a mode on and not off again; the function that is made of it can't.
+        function = as_function(graph) if switches_modes(graph) else graph
+        lowered = make_fx(function)(*(copy_of(each) for each in inputs))
+    except Exception:  # noqa: BLE001 - a program that can't be traced this way stays as it is
+        return None
+    return lift_constants(lowered, inputs)
+
+
+def lift_constants(graph: GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[GraphModule, list[torch.Tensor]]:
+    """The program with the tensors that it holds as further inputs: a script has them all in one place."""
+    held = [node.name for node in graph.graph.nodes if isinstance(_held_by(graph, node), torch.Tensor)]
+    if not held:
+        return graph, list(inputs)
+    lifted = GraphModule(graph, copy.deepcopy(graph.graph))
+    nodes = {node.name: node for node in lifted.graph.nodes}
+    *_, first = (node for node in reversed(lifted.graph.nodes) if node.op != "placeholder")
+    for name in held:
+        with lifted.graph.inserting_before(first):
+            placeholder = lifted.graph.placeholder(f"{name}_value")
+        nodes[name].replace_all_uses_with(placeholder)
+        lifted.graph.erase_node(nodes[name])
+    lifted.recompile()
+    constants = [_held_by(graph, node) for node in graph.graph.nodes if node.name in held]
+    return lifted, [*inputs, *constants]
+
+
+def _held_by(graph: GraphModule, node: Node) -> Any:
+    return operator.attrgetter(str(node.target))(graph) if node.op == "get_attr" else None

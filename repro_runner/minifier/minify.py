@@ -12,23 +12,19 @@ from typing import Any
 from registry.errors import InvalidInput, Problem
 from repro_runner.backends.mock import read_settings
 from repro_runner.constraints import Constraint
-from repro_runner.minifier.backend_failures import examine_compilation, examine_numerics
+from repro_runner.minifier.backend_failures import NamedBackend, examine_compilation, examine_numerics, read_backend
 from repro_runner.minifier.breaks.minify_break import find_break, minify_break
-from repro_runner.minifier.confirm import run_standalone
-from repro_runner.minifier.failure import KINDS, Failure, NotMinified
 from repro_runner.minifier.function_source import operations
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
-from repro_runner.minifier.header import header_lines
-from repro_runner.minifier.named_backend import NamedBackend, read_backend
-from repro_runner.minifier.program import MinifiedProgram, Search
 from repro_runner.minifier.recording import RecordedGraph, Recording, record_graphs
-from repro_runner.minifier.script import Check
-from repro_runner.minifier.trials import STILL_FAILS, InChild, InProcess, Trials
+from repro_runner.minifier.result import KINDS, Failure, MinifiedProgram, NotMinified, Search
+from repro_runner.minifier.script import Check, header_lines
+from repro_runner.minifier.script_runners import STILL_FAILS, InChild, InProcess, ScriptRunner, run_standalone
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
 
-_STANDS_FOR = {"mock": "aot_eager", "aot_mock": "inductor"}
+_STANDS_FOR = {"mock": "aot_eager", "aot": "inductor", "aot_mock": "inductor"}
 """What a mock backend runs a graph with, once its limits are looked at on their own."""
 _TO_START = 120.0
 """Seconds that a fresh process may need to import torch on a busy machine."""
@@ -145,12 +141,12 @@ class _Minification:
         for recorded in self.recording.graphs:
             self.say(f"{backend.name}, graph {recorded.number + 1} of {len(self.recording.graphs)}: {kind} ...")
             if kind == "compile":
-                examined = examine_compilation(recorded, backend, self._trials(), self.seconds)
+                examined = examine_compilation(recorded, backend, self._runner(), self.seconds)
             else:
-                examined = examine_numerics(recorded, backend, self._trials())
+                examined = examine_numerics(recorded, backend, self._runner())
             if examined.found is not None:
                 candidate, failure, check = examined.found
-                minifier = GraphMinifier(check, self._trials())
+                minifier = GraphMinifier(check, self._runner())
                 return self._program(recorded, failure, minifier, candidate, check)
             if examined.unknown:
                 unknown.append(f"graph {recorded.number + 1}: {examined.unknown}")
@@ -166,9 +162,9 @@ class _Minification:
         self.say(f"found a break, {found.gb_id}; cutting down the function that breaks ...")
         devices = {each.device.type for graph in self.recording.graphs for each in graph.inputs}
         device = "cuda" if "cuda" in devices else "cpu"
-        return minify_break(self.subject, found, self._trials, device=device, seconds=self.seconds + _TO_START)
+        return minify_break(self.subject, found, self._runner, device=device, seconds=self.seconds + _TO_START)
 
-    def _trials(self) -> Trials:
+    def _runner(self) -> ScriptRunner:
         if self.apart is None:
             self.apart = self.held.enter_context(InChild(self.folder, seconds=self.seconds))
         return self.apart

@@ -14,6 +14,7 @@ from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.graphs import TracedGraph, tracing_backend
 from repro_runner.minifier.recipes import copy_of
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.torch_seams import reset
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,7 @@ class Recording:
 
 def breaks_of_fullgraph(subject: ModelUnderTest) -> tuple[CapturedBreak, ...]:
     """What breaks where breaks are not allowed: a few do so only then."""
-    torch._dynamo.reset()
+    reset()
     # The first break raises.
     with capture_breaks() as breaks, contextlib.suppress(Exception):
         subject.run(torch.compile(subject.fresh_model(), backend="eager", fullgraph=True, dynamic=False))
@@ -64,7 +65,7 @@ def record_graphs(subject: ModelUnderTest) -> Recording:
 
         return run
 
-    torch._dynamo.reset()
+    reset()
     error = None
     with capture_breaks() as breaks:
         try:

@@ -3,35 +3,44 @@
 from __future__ import annotations
 
 import ast
+import importlib.util
 import inspect
 import re
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import torch
 
+from registry.dependencies import Statements
 from repro_runner.minifier.function_source import FunctionSource
-from repro_runner.minifier.parts import verdict
+from repro_runner.minifier.parts.verdict import report
 from repro_runner.minifier.recipes import can_be_drawn, copy_of, drawn, with_grad
+from repro_runner.minifier.result import Failure
 
 _PACKAGE = __name__.partition(".")[0]
 EXIT_CODES = "Exit code 1: it still fails so; 0: it no longer does; 3: something else is wrong"
 
 
+Part = ModuleType | Callable[..., Any]
+"""A module of minifier/parts, whole; or one of its functions, with what that needs of the module."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """How a script tells: the modules it is made of, code of its own, and the call that returns (exit code, text)."""
+    """How a script tells: the parts it is made of, code of its own, and the call that returns (exit code, text)."""
 
-    parts: tuple[ModuleType, ...]
+    parts: tuple[Part, ...]
     call: str
     title: str = "{}"
     """What fails, around what the script itself says of it."""
     code: tuple[str, ...] = ()
-    before: tuple[ModuleType, ...] = ()
-    """Modules that the code needs above it."""
+    before: tuple[Part, ...] = ()
+    """Parts that the code needs above it."""
     modules: tuple[str, ...] = ()
     """What has to be importable besides torch."""
 
@@ -56,12 +65,12 @@ def render_script(
     """`keep` names the inputs whose values matter, None stands for all; the others are drawn from a seed."""
     named = dict(zip(function.parameters, tensors, strict=True))
     kept = set(named if keep is None else keep) | {name for name, each in named.items() if not can_be_drawn(each)}
-    parts = (*check.before, *check.parts, verdict)
+    parts = (*check.before, *check.parts, report)
     modules = tuple(sorted({*check.modules, *_foreign(function.modules)}))
     blocks = [
         *map(_body, check.before),
         *check.code,
-        *map(_body, (*check.parts, verdict)),
+        *map(_body, (*check.parts, report)),
         f'def judge():\n    """(Exit code, what to say)."""\n    return {check.call}',
         'if __name__ == "__main__":\n    sys.exit(report(judge))',
     ]
@@ -84,15 +93,18 @@ def _inputs(named: Mapping[str, torch.Tensor], kept: set[str]) -> str:
     return "\n".join(lines)
 
 
-def _imports(parts: Iterable[ModuleType], modules: Iterable[str], *, files: bool) -> str:
+def _imports(parts: Iterable[Part], modules: Iterable[str], *, files: bool) -> str:
     plain = {"sys", "torch", *modules}
     names: dict[str, set[str]] = {"pathlib": {"Path"}} if files else {}
     for part in parts:
-        for statement in ast.parse(inspect.getsource(part)).body:
+        statements = _statements(part)[1]
+        used = {node.id for each in statements for node in ast.walk(each) if isinstance(node, ast.Name)}
+        for statement in statements:
             if isinstance(statement, ast.Import):
                 plain |= {alias.name for alias in statement.names}
             elif isinstance(statement, ast.ImportFrom) and _root(str(statement.module)) not in (_PACKAGE, "__future__"):
-                names.setdefault(str(statement.module), set()).update(alias.name for alias in statement.names)
+                given = {alias.name for alias in statement.names}
+                names.setdefault(str(statement.module), set()).update(given & used)
     lines = [(module, f"import {module}") for module in sorted(plain)]
     lines += [(module, f"from {module} import {', '.join(sorted(names[module]))}") for module in sorted(names)]
     own = [line for module, line in lines if _root(module) in sys.stdlib_module_names]
@@ -104,13 +116,26 @@ def _root(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _body(part: ModuleType) -> str:
-    """A module's text from its first definition on."""
-    source = inspect.getsource(part)
-    first = next(each for each in ast.parse(source).body if isinstance(each, ast.FunctionDef | ast.ClassDef))
-    start = min([first.lineno, *(each.lineno for each in first.decorator_list)])
-    text = "\n".join(source.splitlines()[start - 1 :]).rstrip()
-    return re.sub(r"  # noqa: \w+$|(?<=  # )noqa: \w+ - ", "", text, flags=re.MULTILINE)  # nobody else's linter
+def _body(part: Part) -> str:
+    """The definitions of a part."""
+    source, statements = _statements(part)
+    wanted = [each for each in statements if not isinstance(each, ast.Import | ast.ImportFrom | ast.Expr)]
+    text = "\n\n\n".join(statement_text(source, each) for each in wanted)
+    return re.sub(r"  # noqa: \w+$|(?<=  # )noqa: \w+ - ", "", text, flags=re.MULTILINE)  # for our linter alone
+
+
+def _statements(part: Part) -> tuple[str, list[ast.stmt]]:
+    """The text of a part's module, and the statements of it that belong to the part."""
+    whole = isinstance(part, ModuleType)
+    source = inspect.getsource(part if whole else sys.modules[part.__module__])
+    tree = ast.parse(source)
+    return source, tree.body if whole else Statements(tree).needed_by(part.__name__)
+
+
+def statement_text(source: str, statement: ast.stmt) -> str:
+    """As it is written, decorators and comments included."""
+    first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))])
+    return "\n".join(source.splitlines()[first - 1 : statement.end_lineno])
 
 
 def _foreign(modules: Iterable[str]) -> Iterable[str]:
@@ -120,3 +145,36 @@ def _foreign(modules: Iterable[str]) -> Iterable[str]:
 def _wrapped(header: Sequence[str]) -> list[str]:
     safe = (line.replace("\\", "\\\\").replace('"""', "'''") for line in header)
     return [part for line in safe for part in (textwrap.wrap(line, 118, break_long_words=False) or [""])]
+
+
+def header_lines(
+    model: str, failure: Failure, check: Check, said: str, sizes: tuple[int, int], part: tuple[int, int]
+) -> list[str]:
+    """`said` is what the script tells of its failure; `sizes` are its operations and those of the graph it came from;
+    `part` is which graph of how many that is."""
+    number, graphs = part
+    of_several = f", graph {number} of {graphs}" if graphs > 1 else ""
+    python = ".".join(map(str, sys.version_info[:2]))
+    lines = [
+        check.title.format(said),
+        "",
+        f"{sizes[0]} of {sizes[1]} operations of {model}{of_several}. torch {torch.__version__}, Python {python}.",
+    ]
+    if failure.kind == "violation":
+        lines.append(f"There it is: {failure.summary}")
+    if check.modules:
+        where = ", ".join(folders_of(check.modules))
+        lines.append(f"Besides torch it needs {', '.join(check.modules)}, found in {where}: put that into PYTHONPATH.")
+    return [*lines, f"{EXIT_CODES}."]
+
+
+def folders_of(modules: Iterable[str]) -> list[str]:
+    """Where the modules that a script needs are found, each folder once."""
+    found: dict[str, None] = {}
+    for root in dict.fromkeys(module.partition(".")[0] for module in modules):
+        loaded = sys.modules.get(root)
+        spec = getattr(loaded, "__spec__", None) or importlib.util.find_spec(root)
+        if spec is not None and spec.origin not in (None, "built-in", "frozen"):
+            origin = Path(str(spec.origin))
+            found[str(origin.parents[1] if spec.submodule_search_locations else origin.parent)] = None
+    return list(found)

@@ -7,9 +7,9 @@ from types import ModuleType
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.constraints import Constraint, GraphConstraint, Violation, find_violations
-from repro_runner.minifier.failure import Failure
 from repro_runner.minifier.parts import early_tracing, graph_violation, input_violation, tracing, violation
 from repro_runner.minifier.recording import RecordedGraph, Recording
+from repro_runner.minifier.result import Failure
 from repro_runner.minifier.rules import render_rule
 from repro_runner.minifier.script import Check
 

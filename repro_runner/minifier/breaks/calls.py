@@ -11,12 +11,12 @@ from types import CodeType, FrameType
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.breaks import UserFrame, plain_name
 from repro_runner.minifier.recipes import copy_of
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.torch_seams import pytree
 
 _TORCH = str(Path(torch.__file__).parent)
 
@@ -99,6 +99,6 @@ def _call(frame: FrameType) -> FunctionCall:
     variadic = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     count = code.co_argcount + code.co_kwonlyargcount + variadic
     given = {name: frame.f_locals[name] for name in code.co_varnames[:count]}
-    copied = tree_map(lambda value: copy_of(value) if isinstance(value, torch.Tensor) else value, given)
+    copied = pytree.tree_map(lambda value: copy_of(value) if isinstance(value, torch.Tensor) else value, given)
     free = {name: frame.f_locals[name] for name in code.co_freevars if name in frame.f_locals}
     return FunctionCall(code=code, arguments=copied, names=ChainMap(free, frame.f_globals))

@@ -5,25 +5,29 @@ from __future__ import annotations
 import ast
 import functools
 import itertools
+import textwrap
 from collections.abc import Callable
 
 from registry.errors import InvalidInput, Problem
+from registry.repros import parse_repro
 from repro_runner.capture import CapturedBreak
 from repro_runner.minifier.breaks.calls import record_calls
 from repro_runner.minifier.breaks.extraction import extract
 from repro_runner.minifier.breaks.program import Program
 from repro_runner.minifier.breaks.reduction import reduce_program
-from repro_runner.minifier.breaks.repro import render_repro, verify_repro
 from repro_runner.minifier.breaks.values import Unextractable
-from repro_runner.minifier.failure import Failure, NotMinified
-from repro_runner.minifier.program import MinifiedProgram
 from repro_runner.minifier.recording import Recording, breaks_of_fullgraph
+from repro_runner.minifier.result import Failure, MinifiedProgram, NotMinified
 from repro_runner.minifier.script import Script
-from repro_runner.minifier.trials import Outcome, Trials
+from repro_runner.minifier.script_runners import Outcome, ScriptRunner
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
+from repro_runner.process import Limits
+from repro_runner.runner.machine import ReproRun, ThisMachine
 
 _MOST_TRIALS = 400
+_NO_FIX = "not written yet: put a function `fixed` in place of this, or say why there can be none"
+_COVERAGE = "cut down by graphbreak minify: which lines run depends on the inputs that the model had"
 
 
 def find_break(subject: ModelUnderTest, recording: Recording, gb_id: str | None) -> CapturedBreak | None:
@@ -39,11 +43,11 @@ def find_break(subject: ModelUnderTest, recording: Recording, gb_id: str | None)
 
 
 def minify_break(
-    subject: ModelUnderTest, found: CapturedBreak, trials: Callable[[], Trials], *, device: str, seconds: float
+    subject: ModelUnderTest, found: CapturedBreak, runner: Callable[[], ScriptRunner], *, device: str, seconds: float
 ) -> MinifiedProgram:
     """Take the innermost function that breaks so by itself, cut it down, and have the runner prove it.
 
-    `trials` is called once there is something to try.
+    `runner` is called once there is something to run.
     """
     calls = record_calls(subject, found)
     reasons = [] if calls else ["none of the functions on its stack was called without the compiler"]
@@ -57,7 +61,7 @@ def minify_break(
             reasons.append(f"{call.code.co_name} needs what raises {describe_error(error)}")
             continue
         for strict in (True, False):
-            trial = functools.partial(_outcome, trials(), found.gb_id, strict)
+            trial = functools.partial(_outcome, runner(), found.gb_id, strict)
             if (said := trial(program)).fails:
                 smallest = reduce_program(program, lambda edited: trial(edited).fails, most=_MOST_TRIALS)  # noqa: B023
                 return _proved(smallest, program, found, device, seconds)
@@ -90,17 +94,17 @@ def _proved(smallest: Program, program: Program, found: CapturedBreak, device: s
     return minified
 
 
-def _outcome(trials: Trials, gb_id: str, strict: bool, program: Program) -> Outcome:
+def _outcome(runner: ScriptRunner, gb_id: str, strict: bool, program: Program) -> Outcome:
     end = f'''
 
 if __name__ == "__main__":
     import sys
 
-    from repro_runner.minifier.breaks.trial import report_break
+    from repro_runner.minifier.breaks.still_breaks import report_break
 
     sys.exit(report_break(sys.modules["__main__"], "{gb_id}", strict={strict}))
 '''
-    return trials.outcome(Script(text=program.code() + end, saved={}))
+    return runner.outcome(Script(text=program.code() + end, saved={}))
 
 
 def _summary(found: CapturedBreak) -> str:
@@ -111,3 +115,32 @@ def _summary(found: CapturedBreak) -> str:
 
 def _statements(program: Program) -> int:
     return sum(isinstance(node, ast.stmt) for node in ast.walk(program.tree))
+
+
+def render_repro(program: Program, found: CapturedBreak, *, covered: bool) -> str:
+    """`covered`: the inputs of the runner's seeds differ, and run every line."""
+    first = (found.explanation.strip() or found.gb_type).splitlines()[0]
+    lead = textwrap.fill(first.replace("\\", "\\\\").replace('"', "'"), 79)
+    head, _, rest = program.code().partition("\n\n\n")
+    constants = [f'NO_FIX = "{_NO_FIX}"', *([] if covered else [f'COVERAGE = "{_COVERAGE}"'])]
+    required = {"module": "numpy"} if "import numpy" in head else {}
+    if 'device="cuda"' in rest or "device='cuda'" in rest:
+        required["device"] = "cuda"
+    if required:
+        constants.append(f"REQUIRES = {required}")
+    return f'"""{lead}"""\n{head}\n\n' + "\n".join(constants) + f"\n\n\n{rest}"
+
+
+def verify_repro(source: str, gb_id: str, *, device: str, seconds: float) -> tuple[bool, str]:
+    """What the runner says of it, in a fresh process: whether it is a repro of this id, and in words."""
+    try:
+        parse_repro(source, gb_id)
+    except ValueError as error:
+        return False, str(error)
+    machine = ThisMachine(device, isolate="process", limits=Limits(seconds=seconds))
+    (ended,) = machine.run([ReproRun(gb_id=gb_id, source=source, device=device)])
+    record = ended.record
+    if record["verdict"] == "reproduced":
+        return True, f"reproduced: {gb_id}, {record['kind']}, {record['graphs']} graphs"
+    ids = ", ".join([*record.get("ids", []), *record.get("ids_fullgraph", [])])
+    return False, f"{record['verdict']}: {record.get('cause') or ids or ended.output.strip()[-500:] or 'no break'}"

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
+import copy
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from repro_runner.minifier.breaks import edits
 from repro_runner.minifier.breaks.program import Program, names_in, tidied
 from repro_runner.minifier.recipes import can_be_drawn, drawn
 
+_BLOCKS = ("body", "orelse", "finalbody")
 Breaks = Callable[[Program], bool]
 Edits = Callable[[Program], Iterator[Program]]
 
@@ -114,16 +115,185 @@ class _Watched(ast.NodeTransformer):
         return ast.Call(ast.Name("_note", ast.Load()), [ast.Constant(text), value], [])
 
 
+# The ways in which a program can be made smaller, each as a new program; the boldest first.
+
+
+def without_statements(program: Program) -> Iterator[Program]:
+    """Without a run of statements of one block: halves, quarters, single ones, the last first. Of the definitions only
+    what does something to others: those that nothing uses go by themselves."""
+    for place, statement in enumerate(program.tree.body):
+        if isinstance(statement, ast.Expr):
+            edited = program.copy()
+            del edited.tree.body[place]
+            yield edited
+    for index, node in enumerate(ast.walk(program.tree)):
+        for field in _BLOCKS if not isinstance(node, ast.Module | ast.ClassDef) else ():
+            length = count = len(_block(node, field))
+            while length:
+                for start in range(count - length, -1, -length):
+                    if field == "body" and length == count:
+                        continue  # what nothing is left of goes as a whole
+                    edited = program.copy()
+                    del _block(_node(edited, index), field)[start : start + length]
+                    yield edited
+                length //= 2
+
+
+def with_blocks_opened(program: Program) -> Iterator[Program]:
+    """With the content of an `if`, a loop or a `with` in its place."""
+    for index, node in enumerate(ast.walk(program.tree)):
+        for field in _BLOCKS if not isinstance(node, ast.Module | ast.ClassDef) else ():
+            for place, statement in enumerate(_block(node, field)):
+                for inner in _BLOCKS if not isinstance(statement, ast.FunctionDef | ast.ClassDef) else ():
+                    if content := _block(statement, inner):
+                        edited = program.copy()
+                        block = _block(_node(edited, index), field)
+                        block[place : place + 1] = _block(block[place], inner)[: len(content)]
+                        yield edited
+
+
+def with_simpler_expressions(program: Program) -> Iterator[Program]:
+    """With a part of an expression in its place, or without one of a call's arguments."""
+    for index, node in enumerate(ast.walk(program.tree)):
+        if isinstance(node, ast.Call):
+            for arguments in ("keywords", "args"):
+                for number in range(len(getattr(node, arguments))):
+                    edited = program.copy()
+                    del getattr(_node(edited, index), arguments)[number]
+                    yield edited
+        for field, place, value in _expressions(node):
+            for part in _parts(value):
+                edited = program.copy()
+                _put(_node(edited, index), field, place, ast.parse(ast.unparse(part), mode="eval").body)
+                yield edited
+
+
+def with_values_inlined(program: Program) -> Iterator[Program]:
+    """With what a name was given in its place, if it is given once and read in one place, or is another name."""
+    function = program.broken
+    for place, statement in enumerate(function.body):
+        target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+        if not isinstance(statement, ast.Assign) or not isinstance(target, ast.Name) or len(statement.targets) > 1:
+            continue
+        mentions = [node for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == target.id]
+        reads = [node for node in mentions if isinstance(node.ctx, ast.Load)]
+        renames = isinstance(statement.value, ast.Name)
+        if (len(mentions) - len(reads) == 1 and len(reads) == 1) or renames:
+            edited = program.copy()
+            del edited.broken.body[place]
+            _Inlined(target.id, statement.value, everywhere=renames).visit(edited.broken)
+            yield edited
+
+
+def with_literals_inlined(program: Program) -> Iterator[Program]:
+    """With the value of an argument that is a literal in its place."""
+    stored = {
+        node.id for node in ast.walk(program.broken) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+    for name, value in program.inputs.items():
+        if isinstance(value, ast.Constant) and name not in stored:
+            edited = program.copy()
+            _Inlined(name, value, everywhere=False).visit(edited.broken)
+            yield edited
+
+
+def with_inputs(program: Program, seen: Mapping[str, str]) -> Iterator[Program]:
+    """With a new argument in place of an expression that gives a tensor; `seen` has how to draw it, by expression."""
+    for index, node in enumerate(ast.walk(program.broken)):
+        for field, place, value in _expressions(node):
+            text = ast.unparse(value)
+            if isinstance(value, ast.Name | ast.Constant) or text not in seen:
+                continue
+            edited = program.copy()
+            name = next(each for each in _fresh_names() if each not in names_in(program.tree) | program.inputs.keys())
+            _put(list(ast.walk(edited.broken))[index], field, place, ast.Name(name, ast.Load()))
+            edited.inputs[name] = ast.parse(seen[text], mode="eval").body
+            edited.broken.args.args.append(ast.arg(name))
+            yield edited
+
+
+def with_plainer_inputs(program: Program) -> Iterator[Program]:
+    """With an input that collects no gradient."""
+    for name, value in program.inputs.items():
+        if (
+            isinstance(value, ast.Call)
+            and isinstance(made := value.func, ast.Attribute)
+            and made.attr == "requires_grad_"
+        ):
+            edited = program.copy()
+            edited.inputs[name] = made.value
+            yield edited
+
+
+def _fresh_names() -> Iterator[str]:
+    yield from "xyztuvw"
+    number = 0
+    while True:
+        yield f"x{(number := number + 1)}"
+
+
+class _Inlined(ast.NodeTransformer):
+    def __init__(self, name: str, value: ast.expr, *, everywhere: bool) -> None:
+        self._name, self._value, self._everywhere = name, value, everywhere
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id != self._name:
+            return node
+        if isinstance(node.ctx, ast.Store):
+            return (
+                ast.Name(self._value.id, node.ctx) if self._everywhere and isinstance(self._value, ast.Name) else node
+            )
+        return copy.deepcopy(self._value)
+
+
+def _block(node: ast.AST, field: str) -> list[ast.stmt]:
+    block = getattr(node, field, None)
+    return block if isinstance(block, list) else []
+
+
+def _node(program: Program, index: int) -> ast.AST:
+    return list(ast.walk(program.tree))[index]
+
+
+def _expressions(node: ast.AST) -> Iterator[tuple[str, int | None, ast.expr]]:
+    """Each expression that is read there: the field, its place if that is a list, and the expression."""
+    for field, value in ast.iter_fields(node):
+        if field in ("targets", "target", "decorator_list", "bases", "func"):
+            continue
+        if isinstance(value, ast.expr) and not isinstance(value, ast.Slice):
+            yield field, None, value
+        elif isinstance(value, list):
+            yield from ((field, place, each) for place, each in enumerate(value) if isinstance(each, ast.expr))
+
+
+def _parts(value: ast.expr) -> Iterator[ast.expr]:
+    """The expressions that one is made of: the receiver and the arguments of a call, both sides of a sum."""
+    if isinstance(value, ast.Call):
+        yield from (each for each in value.args if not isinstance(each, ast.Starred))
+        if isinstance(value.func, ast.Attribute):
+            yield value.func.value
+        return
+    inner = (each for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr))
+    yield from (each for each in inner if not isinstance(each, ast.Slice | ast.Starred))
+
+
+def _put(node: ast.AST, field: str, place: int | None, value: ast.expr) -> None:
+    if place is None:
+        setattr(node, field, value)
+    else:
+        getattr(node, field)[place] = value
+
+
 def _with_inputs(program: Program) -> Iterator[Program]:
-    return edits.with_inputs(program, _tensors_seen(program))
+    return with_inputs(program, _tensors_seen(program))
 
 
 _KINDS: tuple[Edits, ...] = (
-    edits.without_statements,
-    edits.with_blocks_opened,
-    edits.with_values_inlined,
-    edits.with_literals_inlined,
-    edits.with_simpler_expressions,
+    without_statements,
+    with_blocks_opened,
+    with_values_inlined,
+    with_literals_inlined,
+    with_simpler_expressions,
     _with_inputs,
-    edits.with_plainer_inputs,
+    with_plainer_inputs,
 )

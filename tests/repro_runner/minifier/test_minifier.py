@@ -29,13 +29,12 @@ from repro_runner.constraints import (
     traced_tensors,
 )
 from repro_runner.minifier import minified_document, search_failure
-from repro_runner.minifier.backend_failures import examine_compilation, examine_numerics
+from repro_runner.minifier.backend_failures import examine_compilation, examine_numerics, read_backend
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
-from repro_runner.minifier.named_backend import read_backend
-from repro_runner.minifier.parts import crash
+from repro_runner.minifier.parts.backends import end_of
 from repro_runner.minifier.recording import record_graphs
 from repro_runner.minifier.script import Script
-from repro_runner.minifier.trials import InChild, InProcess, Outcome
+from repro_runner.minifier.script_runners import InChild, InProcess, Outcome
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.runs import find_run
@@ -370,8 +369,8 @@ def test_a_script_that_does_not_end_is_ended(apart: InChild) -> None:
 
 
 def test_a_process_that_does_not_end_is_ended() -> None:
-    assert crash.end_of(time.sleep, 60, seconds=0.5) == "took longer than 0.5 s"
-    assert crash.end_of(sys.exit, 4, seconds=60) == "ended with exit code 4"
+    assert end_of(time.sleep, 60, seconds=0.5) == "took longer than 0.5 s"
+    assert end_of(sys.exit, 4, seconds=60) == "ended with exit code 4"
 
 
 @pytest.fixture(scope="module")

@@ -23,11 +23,10 @@ from repro_runner.cli import main
 from repro_runner.minifier import NotMinified, minify_model
 from repro_runner.minifier.breaks.calls import record_calls
 from repro_runner.minifier.breaks.extraction import extract
-from repro_runner.minifier.breaks.minify_break import find_break
+from repro_runner.minifier.breaks.minify_break import find_break, render_repro
 from repro_runner.minifier.breaks.program import Program, tidied
 from repro_runner.minifier.breaks.reduction import reduce_program
-from repro_runner.minifier.breaks.repro import render_repro
-from repro_runner.minifier.breaks.trial import report_break
+from repro_runner.minifier.breaks.still_breaks import report_break
 from repro_runner.minifier.breaks.values import layer_text
 from repro_runner.minifier.recording import record_graphs
 from repro_runner.model_under_test import ModelUnderTest, load_model

@@ -27,16 +27,14 @@ from repro_runner.constraints import (
     estimate_peak,
     op_name,
 )
-from repro_runner.minifier import MinifiedProgram, Search, minified_document
-from repro_runner.minifier.failure import Failure
+from repro_runner.minifier import Failure, MinifiedProgram, Search, minified_document
+from repro_runner.minifier.backend_failures import read_backend
 from repro_runner.minifier.function_source import Unrenderable, as_function, operations, render_function
-from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
-from repro_runner.minifier.named_backend import read_backend
+from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier, to_aten
 from repro_runner.minifier.own_rules import own_rules
 from repro_runner.minifier.recipes import copy_of, drawn
 from repro_runner.minifier.recording import RecordedGraph, record_graphs
-from repro_runner.minifier.shrinking import to_aten
-from repro_runner.minifier.trials import InProcess
+from repro_runner.minifier.script_runners import InProcess
 from repro_runner.minifier.violations import all_violations, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 
@@ -274,7 +272,7 @@ def test_a_program_is_written_with_its_tensors_beside_it_or_not_at_all(tmp_path:
     [
         ("indctor", "did you mean inductor"),
         ("no.such.module:backend", "No module named"),
-        ("operator:no_such", "no function `no_such` in operator"),
+        ("operator:no_such", "operator:no_such: no backend `no_such` in it"),
         (lambda graph, _inputs: graph, "another process can't import it"),
     ],
     ids=["misspelt", "no module", "no function", "a lambda"],

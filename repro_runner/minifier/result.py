@@ -1,4 +1,4 @@
-"""The result: a program that fails, and whether it was seen to fail on its own."""
+"""The result: what is wrong with a model, the program that fails in the same way, and whether it was seen to."""
 
 from __future__ import annotations
 
@@ -10,8 +10,32 @@ from typing import Any
 
 import torch
 
+from registry.datafile import write_whole
+from registry.documents import Document, head
 from registry.errors import WriteFailed
-from repro_runner.minifier.failure import Failure
+
+KINDS = ("violation", "compile", "numeric", "break")
+"""In the order in which they are looked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One failure of one graph of a model."""
+
+    kind: str
+    summary: str
+    """One line: `aten.mm.default float32[4, 3]: dimension 1 is 3: not a multiple of 16 (shape-alignment, forward)`."""
+    rule: str = ""
+    op: str = ""
+    graph: str = ""
+    """Of a violation: `forward` or `backward`."""
+    gb_id: str = ""
+    source: str = ""
+    """`file:line` of the user's code, where it is known."""
+
+
+class NotMinified(Exception):
+    """There is a failure, and no program of its own could be made of it; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +73,9 @@ class MinifiedProgram:
         """The script, and beside it its inputs if it needs any; WriteFailed if the disk refuses."""
         inputs = self.inputs_file()
         try:
-            path.write_text(self.script, "utf-8")
+            write_whole(path, self.script.encode("utf-8"))
             if inputs is not None:
-                path.with_suffix(".pt").write_bytes(inputs)
+                write_whole(path.with_suffix(".pt"), inputs)
         except OSError as error:
             raise WriteFailed(f"{path}: {error.strerror}; name another file with --out") from error
 
@@ -65,17 +89,39 @@ class Search:
     tried: Mapping[str, str]
     """For each kind of failure that was looked for, what was found."""
     unknown: tuple[str, ...] = ()
-    """The kinds of which nobody knows: something fails, or may fail, and no program could be made of it."""
+    """The kinds that are not known: something fails, or may fail, and no program could be made of it."""
 
 
-def minified_document(search: Search) -> dict[str, Any]:
+class MinifiedDocument(Document, total=False):
+    """minified.json. Where nothing was minified, `failure` is null, and the fields after it are missing."""
+
+    tried: dict[str, str]
+    unknown: list[str]
+    failure: dict[str, Any] | None
+    script: str
+    inputs: str | None
+    confirmed: bool
+    output: str
+    original_nodes: int
+    nodes: int
+    unit: str
+    modules: list[str]
+
+
+def minified_document(search: Search) -> MinifiedDocument:
     """The content of minified.json."""
-    document = {"kind": "minified", "schema": 1, "tried": dict(search.tried), "unknown": list(search.unknown)}
+    begun: MinifiedDocument = {
+        **head("minified"),  # type: ignore[typeddict-item] # it has none of the other fields
+        "tried": dict(search.tried),
+        "unknown": list(search.unknown),
+        "failure": None,
+    }
     program = search.program
     if program is None:
-        return {**document, "failure": None}
+        return begun
     inputs = None if not program.tensors else f"minified/{Path(program.file_name).with_suffix('.pt')}"
-    return document | {
+    return {
+        **begun,
         "failure": asdict(program.failure),
         "script": f"minified/{program.file_name}",
         "inputs": inputs,

@@ -1,4 +1,4 @@
-"""Try a script: in this process where it only traces, apart from it where a backend's code runs."""
+"""Run scripts and say how they end: in this process, in a child of a warm one, or as their readers will."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import itertools
 import os
 import runpy
 import sys
+import tempfile
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,12 +18,27 @@ from typing import Any, Protocol
 
 import torch
 
-from repro_runner.minifier.failure import NotMinified
-from repro_runner.minifier.script import Script
-from repro_runner.process import Job, Limits, Pool, PoolDied, Service
+from repro_runner.minifier.result import NotMinified
+from repro_runner.minifier.script import Script, folders_of
+from repro_runner.process import Job, Limits, Pool, PoolDied, Service, importable_environment, run_command
 from repro_runner.torch_seams import default_cache_dir, guards, reset
 
 STILL_FAILS = "still fails: "
+_OWN = ("repro_runner", "registry", "sitegen", "generate_site")
+_START_ALONE = """\
+import runpy, sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[2].split():
+            raise ModuleNotFoundError(f"No module named {name!r}")
+
+script = sys.argv[1]
+sys.path[:0] = sys.argv[3:]
+sys.meta_path.insert(0, Absent())
+runpy.run_path(script, run_name="__main__")
+"""
+"""Isolated from the environment, with this project out of reach even where it is installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +54,8 @@ class Outcome:
         return self.code == 1 and STILL_FAILS in self.text
 
 
-class Trials(Protocol):
-    """Where scripts are tried."""
+class ScriptRunner(Protocol):
+    """Where scripts are run."""
 
     def outcome(self, script: Script) -> Outcome: ...
 
@@ -52,7 +68,7 @@ def write_script(script: Script, path: Path) -> None:
 
 
 class InProcess:
-    """Tries scripts in this process: fast, and only for what can't take the process with it."""
+    """Runs scripts in this process: fast, and only for what can't take the process with it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -84,7 +100,7 @@ def _modes_kept() -> Iterator[None]:
 
 
 class InChild:
-    """Tries scripts in children of a warm process: a backend that crashes or hangs ends its child, nothing else."""
+    """Runs scripts in children of a warm process: a backend that crashes or hangs ends its child, nothing else."""
 
     def __init__(self, folder: Path, *, seconds: float) -> None:
         self._folder, self.seconds = folder, seconds
@@ -92,16 +108,15 @@ class InChild:
 
     def __enter__(self) -> InChild:
         environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
+            **importable_environment(),
             "OMP_NUM_THREADS": "1",
             "TORCHINDUCTOR_COMPILE_THREADS": "1",
             # Each child has a temporary folder of its own; a cold cache costs half a minute.
             "TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR") or default_cache_dir(),
         }
         service = Service(
-            task="repro_runner.minifier.trials:run_script",
-            warm_up="repro_runner.minifier.trials:warm_up",
+            task="repro_runner.minifier.script_runners:run_script",
+            warm_up="repro_runner.minifier.script_runners:warm_up",
             limits=Limits(memory=sys.maxsize),
         )
         self._pool = Pool(service, environment).__enter__()
@@ -124,6 +139,23 @@ class InChild:
         path.with_suffix(".pt").unlink(missing_ok=True)
         printed = last_verdict(ended.stdout.text) or ended.stdout.text.strip()[-2000:]
         return Outcome(code=(ended.result or {}).get("code"), text=ended.failure or printed)
+
+
+def run_standalone(script: Script, *, seconds: float) -> Outcome:
+    """Run a finished script as its reader will: in a fresh process, in another folder, without this project.
+
+    Nothing but torch, and the modules that it names, can be imported there.
+    """
+    absent = [name for name in _OWN if name not in {module.partition(".")[0] for module in script.modules}]
+    with tempfile.TemporaryDirectory(prefix="graphbreak-minified-") as folder:
+        path = Path(folder) / "repro.py"
+        write_script(script, path)
+        command = [sys.executable, "-I", "-c", _START_ALONE, str(path), " ".join(absent), *folders_of(script.modules)]
+        ended = run_command(command, seconds=seconds, folder=Path(folder))
+    if ended.result is None:
+        return Outcome(code=None, text=ended.failure)
+    text = last_verdict(ended.stdout.text) or ended.stderr.text.strip()[-2000:]
+    return Outcome(code=ended.result["code"], text=text)
 
 
 def warm_up() -> None:

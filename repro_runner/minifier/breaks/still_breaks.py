@@ -1,4 +1,4 @@
-"""The child's side of a trial: does this repro in the making still break so?"""
+"""Does a repro in the making still break in the same way? Called by the scripts that try it, in a child."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_leaves
 
 from repro_runner.capture import capture_breaks
 from repro_runner.minifier.parts.verdict import report
+from repro_runner.torch_seams import pytree, reset
 from repro_runner.values import Outcome, difference, keep
 
 _SEEDS = range(1, 9)
 
 
 def report_break(module: ModuleType, gb_id: str, *, strict: bool) -> int:
-    """1 if it does, 0 if not, 3 if it can't run, or if nobody could tell a fix of it from a program that does less: it
-    returns no values or, for the strict, has an input that makes no difference."""
+    """1 if it does, 0 if not, 3 if it can't run, or if a fix of it could not be told from a program that does less:
+    it returns no values or, with `strict`, has an input that makes no difference."""
     return report(lambda: _judge(module, gb_id, strict))
 
 
 def _judge(module: ModuleType, gb_id: str, strict: bool) -> tuple[int, str]:
-    returned = tree_leaves(_called(module.broken, _inputs(module, 0)))
+    returned = pytree.tree_leaves(_called(module.broken, _inputs(module, 0)))
     if not any(isinstance(value, torch.Tensor | bool | int | float | complex | str) for value in returned):
         return 3, "it returns no values"
     if strict and (idle := _idle_inputs(module)):
@@ -36,7 +36,7 @@ def _judge(module: ModuleType, gb_id: str, strict: bool) -> tuple[int, str]:
             _called(compiled, _inputs(module, 0))
         if any(one.gb_id == gb_id and one.happened for one in breaks):
             return 1, gb_id
-        torch._dynamo.reset()
+        reset()
     return 0, "it no longer breaks so"
 
 
