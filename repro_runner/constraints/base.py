@@ -91,7 +91,7 @@ class ScriptText:
     """They yield a text for each thing wrong with `tensor`, if the limit is on tensors, with `node`, or with `graph` of
     the program whose forward is `forward`."""
     parts: tuple[str, ...] = ()
-    """The modules of repro_runner/minifier/parts that they use."""
+    """The functions of repro_runner/minifier/parts/violations.py that they call."""
 
 
 _with_settings: list[type[Constraint]] = []

@@ -55,7 +55,7 @@ class PeakMemoryConstraint(GraphConstraint):
             f'    yield f"needs {{needed}} bytes, more than {self.max_bytes}"',
         )
         summary = f"no graph needs more than {self.max_bytes} bytes at once"
-        return ScriptText(summary=summary, lines=lines, parts=("peak_memory",))
+        return ScriptText(summary=summary, lines=lines, parts=("peak_bytes",))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,6 @@ import inspect
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import torch
@@ -16,6 +15,7 @@ from registry.dependencies import Statements, bound_names
 from repro_runner.constraints import Constraint, GraphConstraint
 from repro_runner.constraints.narrowing import Narrowing
 from repro_runner.minifier.parts import own_rule
+from repro_runner.minifier.script import Part, statement_text
 
 _PACKAGE = __name__.partition(".")[0]
 _PLAIN = (bool, int, float, str, bytes, type(None), torch.dtype, torch.layout, torch.memory_format)
@@ -26,9 +26,9 @@ class RuleSource:
     """A definition of `complaints(node)`, or of `complaints(graph)` for a rule about whole graphs."""
 
     text: str
-    parts: tuple[ModuleType, ...] = ()
+    parts: tuple[Part, ...] = ()
     """What it calls."""
-    before: tuple[ModuleType, ...] = ()
+    before: tuple[Part, ...] = ()
     """What has to be defined above it."""
     modules: tuple[str, ...] = ()
     """What has to be importable besides torch."""
@@ -86,7 +86,7 @@ def _copied(kind: type[Constraint]) -> tuple[str, tuple[str, ...]] | None:
         else:
             imports.append(ast.unparse(statement))
             foreign |= {name for name in roots if name not in sys.stdlib_module_names and name != "torch"}
-    return "\n\n".join([*imports, *(_lines(source, each) for each in own)]), tuple(sorted(foreign))
+    return "\n\n".join([*imports, *(statement_text(source, each) for each in own)]), tuple(sorted(foreign))
 
 
 def _names_needed(node: ast.AST) -> Iterator[str]:
@@ -98,12 +98,6 @@ def _names_needed(node: ast.AST) -> Iterator[str]:
             for each in value if isinstance(value, list) else [value]:
                 if isinstance(each, ast.AST):
                     yield from _names_needed(each)
-
-
-def _lines(source: str, statement: ast.stmt) -> str:
-    """As it is written, decorators and comments included."""
-    first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))])
-    return "\n".join(source.splitlines()[first - 1 : statement.end_lineno])
 
 
 def _roots(statement: ast.Import | ast.ImportFrom) -> list[str]:

@@ -18,7 +18,7 @@ import torch
 
 from registry.dependencies import Statements
 from repro_runner.minifier.function_source import FunctionSource
-from repro_runner.minifier.parts.verdict import report
+from repro_runner.minifier.parts import report
 from repro_runner.minifier.recipes import can_be_drawn, copy_of, drawn, with_grad
 from repro_runner.minifier.result import Failure
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from types import ModuleType
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.constraints import Constraint, GraphConstraint, Violation, find_violations
-from repro_runner.minifier.parts import early_tracing, graph_violation, input_violation, tracing, violation
+from repro_runner.constraints import Constraint, GraphConstraint, TensorConstraint, Violation, find_violations
+from repro_runner.minifier.own_rules import RuleSource, own_rules
+from repro_runner.minifier.parts import early_tracing, tracing, violations
 from repro_runner.minifier.recording import RecordedGraph, Recording
 from repro_runner.minifier.result import Failure
-from repro_runner.minifier.rules import render_rule
-from repro_runner.minifier.script import Check
+from repro_runner.minifier.script import Check, Part
 
 _NOT_OPS = ("placeholder", "get_attr", "output")
 
@@ -44,14 +43,14 @@ def violation_checks(failure: Failure, constraint: Constraint) -> Iterator[Check
     # In a graph, a higher-order op is known by its last name.
     op = failure.op.removeprefix("higher_order.")
     graph = f'graph="{failure.graph}"'
-    part: ModuleType
+    part: Part
     if isinstance(constraint, GraphConstraint):
-        part, call = graph_violation, f"check_graph_violation(f, inputs, complaints, {graph})"
+        part, call = violations.check_graph_violation, f"check_graph_violation(f, inputs, complaints, {graph})"
     elif op == "placeholder":
-        part, call = input_violation, f"check_input_violation(f, inputs, complaints, {graph})"
+        part, call = violations.check_input_violation, f"check_input_violation(f, inputs, complaints, {graph})"
     else:
-        part, call = violation, f'check_violation(f, inputs, complaints, {graph}, op="{op}")'
-    for source in render_rule(constraint, op):
+        part, call = violations.check_violation, f'check_violation(f, inputs, complaints, {graph}, op="{op}")'
+    for source in _render_rule(constraint, op):
         parts = (early_tracing if failure.graph == "pre-aot" else tracing, *source.parts, part)
         yield Check(parts=parts, call=call, code=(source.text,), before=source.before, modules=source.modules)
 
@@ -60,3 +59,31 @@ def _failure(found: Violation) -> Failure:
     return Failure(
         kind="violation", summary=str(found), rule=found.rule, op=found.op, graph=found.graph, source=found.source
     )
+
+
+def _render_rule(constraint: Constraint, op: str) -> Iterator[RuleSource]:
+    """The ways to write the limit that this op broke as a few lines of plain code, the best first; a later one is for
+    when an earlier does not work."""
+    # A class that inherits the text may check something else.
+    text = constraint.script_text(op) if "script_text" in vars(type(constraint)) else None
+    if text is None:
+        yield from own_rules(constraint)
+        return
+    lines, needed = text.lines, text.parts
+    if isinstance(constraint, TensorConstraint):
+        # Which tensors of the op are looked at; that it is this op is said elsewhere.
+        tensors = "tensors_of(node)"
+        if (chosen := constraint.narrowing.arguments) is not None:
+            tensors = f"arguments_of(node, {', '.join(map(repr, sorted(chosen, key=str)))})"
+            needed = (*needed, "arguments_of")
+        lines = (f"for tensor in {tensors}:", *_indented(lines))
+    parameters = "graph, forward" if isinstance(constraint, GraphConstraint) else "node"
+    body = _indented((f'"""{constraint.rule}: {text.summary}."""', *lines))
+    yield RuleSource(
+        text="\n".join([f"def complaints({parameters}):", *body]),
+        parts=tuple(getattr(violations, name) for name in needed),
+    )
+
+
+def _indented(lines: tuple[str, ...]) -> list[str]:
+    return [f"    {line}" for line in lines]

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from repro_runner.capture import capture_breaks
-from repro_runner.minifier.parts.verdict import report
+from repro_runner.minifier.parts import report
 from repro_runner.torch_seams import pytree, reset
 from repro_runner.values import Outcome, difference, keep
 
