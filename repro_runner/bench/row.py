@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput
-from repro_runner.backends import mock_backend
+from repro_runner.backends.by_name import Backend, find_backend
 from repro_runner.bench.break_cost import measure_break_cost
 from repro_runner.bench.catalogue import MODELS, Measurement
 from repro_runner.bench.measuring import PeakMemory, clock_of, first_call, latency, rounded, watch_compilation
@@ -87,16 +87,9 @@ def _call(subject: ModelUnderTest, backend: str) -> Callable[[], Any]:
     return lambda: model(*args, **kwargs)
 
 
-def _backend(name: str) -> str | Callable[..., Any]:
+def _backend(name: str) -> str | Backend:
     """As torch.compile takes it, whether or not this project is installed."""
-    if name == "mock":
-        return mock_backend
-    if name == "aot":
-        # Here, since it needs parts of Inductor that a release may lack: only the rows of this backend fail for it.
-        from repro_runner.aot_backend.mock import aot_mock_backend
-
-        return aot_mock_backend
-    return name
+    return find_backend(name) if name in _CHECKS_LIMITS else name
 
 
 def _numerics(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any] | None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -44,10 +46,12 @@ def main(argv: Sequence[str]) -> int:
     try:
         # What a model or a backend prints is not part of the answer.
         with contextlib.redirect_stdout(sys.stderr):
-            run, search = _minified(arguments, environment)
+            run, search = _minify(arguments, environment)
     except KeyboardInterrupt:
-        return 130
-    return _told(arguments, run, search)
+        return INTERRUPTED
+    _print_result(arguments, run, search)
+    fine = search.program.confirmed if search.program is not None else not search.unknown
+    return DONE if fine else NOT_AS_IT_SHOULD_BE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -81,7 +85,7 @@ def _seconds(text: str) -> float:
     return number
 
 
-def _minified(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, Search]:
+def _minify(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, Search]:
     from repro_runner.minifier import minified_document, search_failure
 
     constraints = None
@@ -98,9 +102,9 @@ def _minified(arguments: argparse.Namespace, environment: dict[str, str]) -> tup
         rule=arguments.rule,
         gb_id=None if arguments.id is None else arguments.id.upper(),
         seconds=arguments.timeout,
-        say=lambda line: print(line, file=sys.stderr),
+        say=lambda line: print(plain(line), file=sys.stderr),
     )
-    run = RunFolder.create("minify", subject=subject.name, environment=environment, **_asked(arguments))
+    run = RunFolder.create("minify", subject=subject.name, environment=environment, **_settings(arguments))
     if search.program is not None:
         _write(run, search.program)
     run.write_json("minified.json", minified_document(search))
@@ -115,21 +119,19 @@ def _write(run: RunFolder, program: MinifiedProgram) -> None:
         run.write_bytes(f"minified/{path.with_suffix('.pt').name}", inputs)
 
 
-def _told(arguments: argparse.Namespace, run: RunFolder, search: Search) -> int:
+def _print_result(arguments: argparse.Namespace, run: RunFolder, search: Search) -> None:
     from repro_runner.minifier import minified_document
 
     if arguments.json:
         print(json.dumps({**minified_document(search), "run": run.id}))
-    elif search.program is not None:
-        print("\n".join(_lines(arguments, run, search.program)))
-    else:
-        print(f"{arguments.model}: {'not minified' if search.unknown else 'nothing fails'}")
-        for kind, found in search.tried.items():
-            print(f"  {kind}: {found}")
-        print(f"run {run.id}")
+        return
     if search.program is not None:
-        return 0 if search.program.confirmed else 1
-    return 1 if search.unknown else 0
+        lines = _lines(arguments, run, search.program)
+    else:
+        found = (f"  {kind}: {found}" for kind, found in search.tried.items())
+        lines = [f"{arguments.model}: {'not minified' if search.unknown else 'nothing fails'}", *found]
+    text = "\n".join([*lines, f"run {run.id}"])
+    print("\n".join(map(plain, text.split("\n"))))
 
 
 def _lines(arguments: argparse.Namespace, run: RunFolder, program: MinifiedProgram) -> list[str]:
@@ -143,11 +145,11 @@ def _lines(arguments: argparse.Namespace, run: RunFolder, program: MinifiedProgr
         lines.append(f"  needs besides torch: {', '.join(program.modules)}")
     if program.failure.kind == "break":
         lines.append("  its fix is for you to write: NO_FIX stands in its place")
-    told = "confirmed" if program.confirmed else "NOT confirmed: run on its own it does not fail in the same way"
-    return [*lines, f"  {told}: {program.output}", f"run {run.id}"]
+    proof = "confirmed" if program.confirmed else "NOT confirmed: run on its own it does not fail in the same way"
+    return [*lines, f"  {proof}: {program.output}"]
 
 
-def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "kind_asked": arguments.kind,
         "backend": arguments.backend,

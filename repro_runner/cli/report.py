@@ -131,8 +131,8 @@ def _write(arguments: argparse.Namespace, contents: RunContents) -> Path:
 
 
 def _print_verdicts(contents: RunContents) -> int:
+    from repro_runner.report.parts import BREAKS
     from repro_runner.report.parts.catalogue import judge_parts
-    from repro_runner.report.parts.verdict import BREAKS
     from repro_runner.report.text import summary_lines
 
     print("\n".join(summary_lines(contents)), file=sys.stderr)

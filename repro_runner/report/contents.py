@@ -1,16 +1,25 @@
-"""Read what a run holds. What is damaged or newer than this version is named, and the rest is read all the same."""
+"""Read what a run holds: its documents, joined into one for programs, and the files that a report carries inside.
+
+A document that is damaged or newer than this version is named, and the rest is read all the same.
+"""
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from registry.documents import Document, head
 from registry.errors import InvalidInput
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import DOCUMENTS, graph_folders
 
 FAILURES = "failures.json"
+LARGEST_FILE = 400_000
+LARGEST_TOTAL = 8_000_000
+"""Bytes."""
+_ABOUT_THE_WRITER = {*Document.__required_keys__, "pid", "host"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,5 +60,67 @@ def read_contents(run: RunFolder) -> RunContents:
 
 
 def _failures(document: Mapping[str, Any]) -> dict[str, str]:
-    told = document.get("failures")
-    return {str(kind): str(why) for kind, why in told.items()} if isinstance(told, dict) else {}
+    failures = document.get("failures")
+    return {str(kind): str(why) for kind, why in failures.items()} if isinstance(failures, dict) else {}
+
+
+class ReportDocument(Document):
+    """report.json: besides these fields, each document of the run under its kind, or null."""
+
+    run: dict[str, Any]
+    """The manifest."""
+    unreadable: dict[str, str]
+    failures: dict[str, str]
+    graphs: list[dict[str, Any]]
+
+
+def join_documents(contents: RunContents) -> ReportDocument:
+    """The documents of a run, joined into one for programs."""
+    about = {name: value for name, value in contents.manifest.items() if name not in _ABOUT_THE_WRITER}
+    return {
+        **head("report"),
+        "run": {"id": contents.run.id, **about},
+        "unreadable": dict(contents.unreadable),
+        "failures": dict(contents.failures),
+        **{kind: contents.documents.get(kind) for kind in DOCUMENTS},  # type: ignore[typeddict-item]
+        "graphs": list(contents.graphs.values()),
+    }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attachment:
+    """A file of the run. One that is too large is named, and stays where it is."""
+
+    name: str
+    size: int
+    content: bytes | None
+
+    @property
+    def text(self) -> str:
+        return "" if self.content is None else self.content.decode("utf-8", "replace")
+
+    @property
+    def address(self) -> str:
+        """Of a drawing. As a picture, and not as part of the page, it can neither run a script nor style the page."""
+        coded = base64.b64encode(self.content or b"").decode("ascii")
+        return f"data:image/svg+xml;base64,{coded}"
+
+
+class Attachments:
+    """Reads files until there are enough."""
+
+    def __init__(self, run: RunFolder, total: int = LARGEST_TOTAL) -> None:
+        self._run = run
+        self._left = total
+
+    def read(self, name: str) -> Attachment | None:
+        """None if the run has no such file: a name, or a link, that leads out of the run is none of its files."""
+        path = self._run.path / name
+        home = self._run.path.resolve()
+        if not path.is_file() or not path.resolve().is_relative_to(home):
+            return None
+        size = path.stat().st_size
+        if size > min(LARGEST_FILE, self._left):
+            return Attachment(name=name, size=size, content=None)
+        self._left -= size
+        return Attachment(name=name, size=size, content=path.read_bytes())

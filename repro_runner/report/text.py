@@ -8,11 +8,11 @@ from typing import Any
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted
 from repro_runner.report.contents import RunContents
+from repro_runner.report.parts import MARKS
 from repro_runner.report.parts.catalogue import judge_parts, missing_parts
 from repro_runner.report.parts.device import op_support_view, violations_view
 from repro_runner.report.parts.graphs import describe_parts
 from repro_runner.report.parts.guards import guards_view
-from repro_runner.report.parts.verdict import MARKS
 
 
 def summary_lines(contents: RunContents) -> Iterator[str]:
@@ -21,8 +21,8 @@ def summary_lines(contents: RunContents) -> Iterator[str]:
     rows = [(MARKS[each.verdict.state], each.part.title, each.verdict.line) for each in judged]
     yield from table(rows) if rows else ["this run holds nothing to report"]
     if missing := missing_parts(contents):
-        told = (f"{', '.join(titles)} (graphbreak {verb})" for verb, titles in missing.items())
-        yield f"not in this run: {', '.join(told)}"
+        commands = (f"{', '.join(titles)} (graphbreak {verb})" for verb, titles in missing.items())
+        yield f"not in this run: {', '.join(commands)}"
 
 
 def constraints_lines(contents: RunContents) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from repro_runner.output.units import counted, seconds, size
 from repro_runner.report.contents import RunContents
-from repro_runner.report.parts.verdict import BREAKS, PLAIN, Verdict
+from repro_runner.report.parts import BREAKS, PLAIN, Verdict
 
 _BAR = 100
 _DIFFERENT = "differ"
@@ -18,10 +18,10 @@ def bench_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdic
     rows: Sequence[Row] = document["rows"]
     failed = sum(row["status"] != "measured" for row in rows)
     differ = sum(_numerics(row["numerics"]) == _DIFFERENT for row in rows if row["status"] == "measured")
-    told = [_fastest(rows)]
-    told += [f"{counted(failed, 'row')} failed"] * bool(failed)
-    told += [f"numbers differ from eager's in {counted(differ, 'row')}"] * bool(differ)
-    return Verdict(state=BREAKS if failed or differ else PLAIN, line="; ".join(told))
+    findings = [_fastest(rows)]
+    findings += [f"{counted(failed, 'row')} failed"] * bool(failed)
+    findings += [f"numbers differ from eager's in {counted(differ, 'row')}"] * bool(differ)
+    return Verdict(state=BREAKS if failed or differ else PLAIN, line="; ".join(findings))
 
 
 def _fastest(rows: Sequence[Row]) -> str:

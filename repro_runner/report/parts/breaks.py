@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from registry.ids import page_address
+from repro_runner.output.places import shown_where
 from repro_runner.output.units import counted
 from repro_runner.report.contents import RunContents
-from repro_runner.report.parts.source_lines import shown_path
-from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
 
 
 def breaks_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
@@ -36,7 +36,7 @@ def _by_place(document: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _break(each: Mapping[str, Any]) -> dict[str, Any]:
-    frames = [{**frame, "shown": shown_path(f"{frame['file']}:{frame['line']}")} for frame in each["stack"]]
+    frames = [{**frame, "shown": shown_where(f"{frame['file']}:{frame['line']}")} for frame in each["stack"]]
     return {
         **each,
         "link": page_address(each["gb_id"]),

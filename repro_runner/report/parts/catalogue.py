@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from repro_runner.output.places import with_shown_places
 from repro_runner.report.contents import RunContents
+from repro_runner.report.parts import BREAKS, DOUBT, Verdict
 from repro_runner.report.parts.bench import bench_verdict, bench_view, break_cost_verdict, break_cost_view
 from repro_runner.report.parts.breaks import breaks_verdict, breaks_view
 from repro_runner.report.parts.device import op_support_verdict, op_support_view, violations_verdict, violations_view
@@ -14,8 +16,6 @@ from repro_runner.report.parts.graphs import graphs_verdict, graphs_view
 from repro_runner.report.parts.guards import guards_verdict, guards_view
 from repro_runner.report.parts.minified import minified_verdict, minified_view
 from repro_runner.report.parts.numerics import numerics_verdict, numerics_view
-from repro_runner.report.parts.source_lines import with_short_paths
-from repro_runner.report.parts.verdict import BREAKS, DOUBT, Verdict
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 """What a document of the right kind with the wrong content makes of the code that reads it."""
@@ -93,7 +93,7 @@ def _judged(part: Part, contents: RunContents) -> Judged | None:
         return None
     try:
         verdict = part.verdict(document, contents)
-        line = with_short_paths(verdict.line)
+        line = with_shown_places(verdict.line)
         return Judged(part=part, verdict=Verdict(state=verdict.state, line=line), document=document)
     except MALFORMED as error:
         return _undocumented(part, DOUBT, damaged(error))

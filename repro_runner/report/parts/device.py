@@ -4,16 +4,29 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from repro_runner.output.places import shown_where
 from repro_runner.output.units import counted, size
 from repro_runner.report.contents import RunContents
-from repro_runner.report.parts.source_lines import read_source_line, shown_path
-from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
 
 _SHOWN_LINES = 8
 """Of a rule; the others are folded."""
+_LARGEST = 2_000_000
+"""Bytes of a file whose lines are quoted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceLine:
+    """A line of the program: `file:line`, as it is shown, and its text if the file is as it was."""
+
+    where: str
+    shown: str
+    text: str = ""
+    """Empty if the file is gone, or was changed after it was looked at."""
 
 
 def violations_verdict(document: Mapping[str, Any], contents: RunContents) -> Verdict:
@@ -23,10 +36,10 @@ def violations_verdict(document: Mapping[str, Any], contents: RunContents) -> Ve
         return Verdict(state=WORKS, line=f"nothing in {graphs} breaks a limit" if contents.graphs else "no violations")
     rules = Counter(each["rule"] for each in found)
     lines = {each["source"] for each in found if each["source"]}
-    told = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common(3))
+    findings = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common(3))
     more = f" and {counted(len(rules) - 3, 'other rule')}" if len(rules) > 3 else ""
     where = f" on {counted(len(lines), 'line')} of the program" if lines else ""
-    return Verdict(state=BREAKS, line=f"{counted(len(found), 'violation')}{where}: {told}{more}")
+    return Verdict(state=BREAKS, line=f"{counted(len(found), 'violation')}{where}: {findings}{more}")
 
 
 def violations_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
@@ -49,7 +62,7 @@ def _lines(found: Sequence[Mapping[str, Any]], document: Path) -> list[dict[str,
         by_line.setdefault(each["source"], Counter())[finding] += 1
     return [
         {
-            "source": read_source_line(where, document),
+            "source": _read_source_line(where, document),
             "count": findings.total(),
             "findings": [
                 {"op": op, "tensor": tensor, "message": message, "graph": graph, "times": times}
@@ -58,6 +71,25 @@ def _lines(found: Sequence[Mapping[str, Any]], document: Path) -> list[dict[str,
         }
         for where, findings in sorted(by_line.items(), key=lambda item: _order(item[0]))
     ]
+
+
+def _read_source_line(where: str, document: Path) -> SourceLine:
+    """As it was when `document`, a file of the run, was written. Only Python files of a sensible size are read."""
+    file, _, number = where.rpartition(":")
+    if not file or not number.isdecimal():
+        return SourceLine(where=where, shown=where)
+    return SourceLine(where=where, shown=shown_where(where), text=_read_line(Path(file), int(number), document))
+
+
+def _read_line(file: Path, number: int, document: Path) -> str:
+    try:
+        found = file.stat()
+        if file.suffix != ".py" or found.st_size > _LARGEST or found.st_mtime > document.stat().st_mtime:
+            return ""
+        lines = file.read_text("utf-8", "replace").splitlines()
+    except (OSError, ValueError):  # gone, or no name that a disk would take
+        return ""
+    return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 
 
 def _order(where: str) -> tuple[str, int]:
@@ -87,7 +119,7 @@ def op_support_verdict(document: Mapping[str, Any], _contents: RunContents) -> V
 def op_support_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
     """Ops, the refused ones apart; and how each graph is cut."""
     partition = document["partition"]
-    ops = [{**op, "sources": [shown_path(each) for each in op["sources"]]} for op in document["ops"]]
+    ops = [{**op, "sources": [shown_where(each) for each in op["sources"]]} for op in document["ops"]]
     return {
         "device": document["device"],
         "decompositions": document["decompositions"],

@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from repro_runner.output.places import shown_where
 from repro_runner.output.units import counted, size
-from repro_runner.report.attachments import Attachment, Attachments
-from repro_runner.report.contents import RunContents
-from repro_runner.report.parts.source_lines import shown_path
-from repro_runner.report.parts.verdict import PLAIN, Verdict
+from repro_runner.report.contents import Attachment, Attachments, RunContents
+from repro_runner.report.parts import PLAIN, Verdict
 
 TITLES = {"pre_aot": "pre-AOT", "forward": "forward", "backward": "backward"}
 _FEW_OPS = 3
@@ -22,8 +21,10 @@ def graphs_verdict(graphs: Mapping[str, Any], _contents: RunContents) -> Verdict
     ]
     ops = sum(sum(part["ops"].values()) for part in lowered)
     peak = max((part["peak_bytes"] for part in lowered if "peak_bytes" in part), default=None)
-    told = f"{counted(len(graphs), 'graph')}, {counted(ops, 'op')} forward and backward"
-    return Verdict(state=PLAIN, line=told if peak is None else f"{told}; at most {size(peak)} at once in one of them")
+    summary = f"{counted(len(graphs), 'graph')}, {counted(ops, 'op')} forward and backward"
+    return Verdict(
+        state=PLAIN, line=summary if peak is None else f"{summary}; at most {size(peak)} at once in one of them"
+    )
 
 
 def graphs_view(graphs: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
@@ -72,7 +73,7 @@ def _numbers(described: Mapping[str, Any]) -> dict[str, Any]:
         "ops": often,
         "dtypes": ", ".join(described["dtypes"]),
         "peak": "" if peak is None else size(peak),
-        "peak_at": "" if peak is None else f"{described['peak_op']} {shown_path(described['peak_source'])}".strip(),
+        "peak_at": "" if peak is None else f"{described['peak_op']} {shown_where(described['peak_source'])}".strip(),
     }
 
 

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from repro_runner.output.places import shown_where
 from repro_runner.output.units import counted
 from repro_runner.report.contents import RunContents
-from repro_runner.report.parts.source_lines import shown_path
-from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
 
 
 def guards_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
@@ -22,12 +22,12 @@ def guards_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdi
     count = sum(each["count"] for each in recompiles)
     limits = [each for each in recompiles if each["limit"]]
     first = recompiles[0]["seen"][:1]
-    told = f"{counted(count, 'recompile')} in {calls}{f': {first[0]}' if first else ''}"
+    summary = f"{counted(count, 'recompile')} in {calls}{f': {first[0]}' if first else ''}"
     if limits:
         return Verdict(
-            state=BREAKS, line=f"{told}; torch gave up compiling {limits[0]['function']}: {limits[0]['limit']}"
+            state=BREAKS, line=f"{summary}; torch gave up compiling {limits[0]['function']}: {limits[0]['limit']}"
         )
-    return Verdict(state=DOUBT, line=told)
+    return Verdict(state=DOUBT, line=summary)
 
 
 def guards_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
@@ -39,7 +39,7 @@ def guards_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str
         "recompiles": [
             {
                 **each,
-                "shown": shown_path(each["source"]),
+                "shown": shown_where(each["source"]),
                 "advice": [advice[place] for place in each["advice"]],
             }
             for each in document["recompiles"]
@@ -52,7 +52,7 @@ def _graph(graph: Mapping[str, Any]) -> dict[str, Any]:
     usual = Counter(guard["group"] for guard in graph["guards"] if guard["group"])
     return {
         **graph,
-        "shown": shown_path(graph["source"]),
-        "own": [{**guard, "line": shown_path(guard["user_line"])} for guard in graph["guards"] if not guard["group"]],
+        "shown": shown_where(graph["source"]),
+        "own": [{**guard, "line": shown_where(guard["user_line"])} for guard in graph["guards"] if not guard["group"]],
         "usual": usual.most_common(),
     }

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from repro_runner.report.attachments import Attachments
-from repro_runner.report.contents import RunContents
-from repro_runner.report.parts.source_lines import shown_path
-from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
+from repro_runner.output.places import shown_where
+from repro_runner.report.contents import Attachments, RunContents
+from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
 
 
 def minified_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
@@ -30,6 +29,6 @@ def minified_view(document: Mapping[str, Any], contents: RunContents) -> dict[st
         return {"failure": None, "tried": document["tried"]}
     return {
         **document,
-        "shown": shown_path(document["failure"]["source"]),
+        "shown": shown_where(document["failure"]["source"]),
         "program": Attachments(contents.run).read(document["script"]),
     }

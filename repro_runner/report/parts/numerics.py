@@ -9,8 +9,8 @@ from typing import Any
 
 from repro_runner.output.units import counted, magnitude
 from repro_runner.report.contents import RunContents
+from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
 from repro_runner.report.parts.device import tensor_text
-from repro_runner.report.parts.verdict import BREAKS, DOUBT, WORKS, Verdict
 
 _PICTURE = re.compile(r"[\w.\-]+\.png", re.ASCII)
 _PNG = b"\x89PNG\r\n\x1a\n"

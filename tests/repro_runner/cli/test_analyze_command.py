@@ -82,7 +82,7 @@ recompiled 8x: Model.forward (/home/me/project/model.py:10)
        torch._dynamo.mark_dynamic(x, 0)
   -> compile with dynamic=True
 Model.forward [0/0]: 3 guards
-  a float32 tensor of shape [4, 8] on cpu that does not require grad  project/model.py:12
+  a float32 tensor of shape [4, 8] on cpu that does not require grad  /home/me/project/model.py:12
   2 about the state of torch
 """,
         ),

@@ -83,15 +83,18 @@ def test_the_verdict_of_each_part_stands_at_the_top_in_one_line_and_leads_to_it(
 @pytest.mark.parametrize(
     ("section", "shown"),
     [
-        ("#violations", "project/model.py:12 aten.mm.default float32[4, 3] dimension 1 is 3: not a multiple of 16"),
+        (
+            "#violations",
+            "/home/me/project/model.py:12 aten.mm.default float32[4, 3] dimension 1 is 3: not a multiple of 16",
+        ),
         ("#violations", "forward, 2 times"),
         ("#violations", "float32[s77, 3]"),
         ("#op_support", "1 ops fall back to the host 2 partitions 7 transfers, 6.0 KiB 2 if it had every op, 1.5 KiB"),
         ("#op_support", "unsupported-op the device has no aten.erf.default"),
         ("#op_support", "0 backward 2 3 1 4 3 2 1.1 KiB"),
-        ("#breaks", "GB0170 Data-dependent branching project/model.py:21 if x.sum() > 0:"),
+        ("#breaks", "GB0170 Data-dependent branching /home/me/project/model.py:21 if x.sum() > 0:"),
         ("#breaks", "Use `torch.cond` to express dynamic control flow."),
-        ("#breaks", "project/train.py:40 in main model(x)"),
+        ("#breaks", "/home/me/project/train.py:40 in main model(x)"),
         ("#numerics", "output.logits float32[4, 3] differs 0.25 0.021 inf 0.072 8388608 1 8.333 %"),
         ("#numerics", "'a' instead of 'b'"),
         ("#numerics", "faulty itself varies from one run to the next: output.logits"),
@@ -167,11 +170,19 @@ def test_a_line_that_broke_again_when_it_was_compiled_again_is_one_break(run: Ru
     assert len(soup.select("#breaks article")) == 1
 
 
-def test_paths_in_a_verdict_are_short(run: RunFolder) -> None:
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/home/me/venv/lib/site-packages/somebodys/model.py", "…/somebodys/model.py"),
+        (f"{Path.cwd()}/way/model.py", "way/model.py"),
+        ("/home/me/elsewhere/model.py", "/home/me/elsewhere/model.py"),
+    ],
+)
+def test_paths_in_a_verdict_are_short(run: RunFolder, path: str, shown: str) -> None:
     document = sample_documents()["numerics.json"]
-    document["cause"] = ["In graph 1 the first op whose output differs is gelu (op 3, /home/me/a/long/way/model.py:15)"]
+    document["cause"] = [f"In graph 1 the first op whose output differs is gelu (op 3, {path}:15)"]
     run.write_json("numerics.json", document)
-    assert text_of(page(run), ".verdicts [href='#numerics']").endswith("gelu (op 3, way/model.py:15)")
+    assert text_of(page(run), ".verdicts [href='#numerics']").endswith(f"gelu (op 3, {shown}:15)")
 
 
 @pytest.mark.parametrize("kind", SECTIONS)
