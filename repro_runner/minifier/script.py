@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import inspect
 import re
@@ -116,6 +117,7 @@ def _root(module: str) -> str:
     return module.partition(".")[0]
 
 
+@functools.cache
 def _body(part: Part) -> str:
     """The definitions of a part."""
     source, statements = _statements(part)
@@ -124,6 +126,7 @@ def _body(part: Part) -> str:
     return re.sub(r"  # noqa: \w+$|(?<=  # )noqa: \w+ - ", "", text, flags=re.MULTILINE)  # for our linter alone
 
 
+@functools.cache
 def _statements(part: Part) -> tuple[str, list[ast.stmt]]:
     """The text of a part's module, and the statements of it that belong to the part."""
     whole = isinstance(part, ModuleType)

@@ -50,7 +50,7 @@ def violation_checks(failure: Failure, constraint: Constraint) -> Iterator[Check
         part, call = violations.check_input_violation, f"check_input_violation(f, inputs, complaints, {graph})"
     else:
         part, call = violations.check_violation, f'check_violation(f, inputs, complaints, {graph}, op="{op}")'
-    for source in _render_rule(constraint, op):
+    for source in render_rule(constraint, op):
         parts = (early_tracing if failure.graph == "pre-aot" else tracing, *source.parts, part)
         yield Check(parts=parts, call=call, code=(source.text,), before=source.before, modules=source.modules)
 
@@ -61,7 +61,7 @@ def _failure(found: Violation) -> Failure:
     )
 
 
-def _render_rule(constraint: Constraint, op: str) -> Iterator[RuleSource]:
+def render_rule(constraint: Constraint, op: str) -> Iterator[RuleSource]:
     """The ways to write the limit that this op broke as a few lines of plain code, the best first; a later one is for
     when an earlier does not work."""
     # A class that inherits the text may check something else.

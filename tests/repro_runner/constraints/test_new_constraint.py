@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
-from repro_runner.minifier.rules import render_rule
 
 from registry.errors import InvalidInput
 from repro_runner.adapters import AcceleratorCapabilities, OpRule, read_capabilities
 from repro_runner.backends import ConstraintViolations, MalformedSettings, mock_backend
 from repro_runner.constraints import Constraint, TensorConstraint, TracedTensor, base
 from repro_runner.constraints.base import ScriptText, Setting, constraints_with_settings
+from repro_runner.minifier.violations import render_rule
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.torch

@@ -399,7 +399,7 @@ def test_nothing_outside_the_run_s_folder_is_shown(run: RunFolder, tmp_path: Pat
 
 
 def test_the_joined_document_holds_every_document(run: RunFolder) -> None:
-    joined = join_documents(read_contents(run))
+    joined: dict[str, Any] = {**join_documents(read_contents(run))}
     assert (joined["kind"], joined["schema"]) == ("report", 1)
     assert joined["run"]["id"] == run.id
     assert joined["run"]["subject"] == "model.py:make_model"
