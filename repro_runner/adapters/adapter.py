@@ -18,19 +18,17 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch._dynamo.backends.common import aot_autograd
-from torch._functorch.partitioners import default_partition
 from torch.fx import GraphModule
 
 from repro_runner.adapters.capabilities import AcceleratorCapabilities
 from repro_runner.adapters.capability_file import read_capabilities
-from repro_runner.adapters.decompositions import decomposition_table
 from repro_runner.adapters.op_support import Judge, OpSupport, list_op_support
 from repro_runner.adapters.partition import PartitionedGraph, partition_graph
 from repro_runner.backends.mock import read_settings
 from repro_runner.backends.refusals import report_violations
 from repro_runner.constraints import Constraint, find_violations
-from repro_runner.graphs.traced import Cut, Decompositions, TracedGraph, run_eagerly
+from repro_runner.graphs.traced import Cut, Decompositions, TracedGraph, decomposition_table, run_eagerly
+from repro_runner.torch_seams import aot_autograd, default_partition
 
 CompiledPart = Callable[..., Any]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any, TypedDict
 
 from torch.fx import GraphModule, Node
 
@@ -48,6 +49,35 @@ class OpSupport:
         return self.refused == 0
 
 
+class OpRecord(TypedDict):
+    """An op in op_support.json."""
+
+    op: str
+    supported: bool
+    count: int
+    forward: int
+    backward: int
+    refused: int
+    dtypes: list[str]
+    sources: list[str]
+    reasons: list[dict[str, Any]]
+
+
+def op_record(op: OpSupport) -> OpRecord:
+    """The same in plain JSON values."""
+    return {
+        "op": op.op,
+        "supported": op.supported,
+        "count": op.count,
+        "forward": op.forward,
+        "backward": op.backward,
+        "refused": op.refused,
+        "dtypes": list(op.dtypes),
+        "sources": list(op.sources),
+        "reasons": [{**asdict(reason), "count": count} for reason, count in op.reasons],
+    }
+
+
 class Judge:
     """Whether a device takes an op: neither the op, nor a tensor that it yields or is given, may break a limit."""
 
@@ -66,17 +96,17 @@ class Judge:
         return next(self._reasons(node), None) is None
 
     def _reasons(self, node: Node) -> Iterator[Refusal]:
-        told: list[Constraint] = []
+        reported: list[Constraint] = []
         for constraint in self._constraints:
             for violation in constraint.check(node):
-                told.append(constraint)
+                reported.append(constraint)
                 yield Refusal(rule=constraint.rule, message=violation.message)
         for given in node.all_input_nodes:
             yield from self._reasons_inside(branch(given))
             for constraint in self._on_every_tensor:
                 complaints = filter(None, map(constraint.complaint, tensors_of(given)))
                 # What is wrong with the result as well need not be said twice.
-                if not any(each is constraint for each in told) and (complaint := next(complaints, None)):
+                if not any(each is constraint for each in reported) and (complaint := next(complaints, None)):
                     yield Refusal(rule=constraint.rule, message=f"an argument: {complaint}")
 
     def _reasons_inside(self, region: GraphModule | None) -> Iterator[Refusal]:

@@ -8,16 +8,18 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from torch._functorch import config as functorch_config
-from torch._functorch.partitioners import min_cut_rematerialization_partition
-from torch._inductor import compile_fx as inductor
-from torch._inductor import config
-from torch._inductor.custom_graph_pass import CustomPartitionerFn
-from torch._inductor.debug import DebugContext
 from torch.fx import Graph, GraphModule
 
 from repro_runner.backends.graph_dumps import KeptGraph, harmless
 from repro_runner.graphs.traced import Cut, TracedGraph
+from repro_runner.torch_seams import (
+    CustomPartitionerFn,
+    DebugContext,
+    compile_fx,
+    functorch_config,
+    inductor_config,
+    min_cut_rematerialization_partition,
+)
 
 _UNCACHED = {"fx_graph_cache": False, "fx_graph_remote_cache": False}
 
@@ -28,8 +30,8 @@ def compile_with_inductor(
     """Compile as backend="inductor" does. What the graph became is handed to `traced` before any of it is lowered;
     where that answers with a folder, IR and code are kept there. Inductor's replacement of patterns is put off until
     then: its ops are not the program's, and have no line of it."""
-    as_configured = {name: getattr(config, name) for name in ("custom_partitioner_fn", "pattern_matcher")}
-    cut = Cut(config.custom_partitioner_fn or min_cut_rematerialization_partition)
+    as_configured = {name: getattr(inductor_config, name) for name in ("custom_partitioner_fn", "pattern_matcher")}
+    cut = Cut(inductor_config.custom_partitioner_fn or min_cut_rematerialization_partition)
     pre_aot = _copied(graph)
     kept: KeptGraph | None = None
 
@@ -39,21 +41,24 @@ def compile_with_inductor(
         is_backward = bool(keywords.get("is_backward"))
         if not is_backward:
             kept = traced(TracedGraph(pre_aot=pre_aot, forward=part, backward=cut.backward))
-        with config.patch(as_configured):
+        with inductor_config.patch(as_configured):
             if kept is None:
-                return inductor.compile_fx_inner(part, part_inputs, **keywords)
+                return compile_fx.compile_fx_inner(part, part_inputs, **keywords)
             files: dict[str, str] = {}
             # Compiled kernels are found again all the same; but a graph from Inductor's cache was never IR. No other
             # thread compiles meanwhile: Dynamo's lock is held, by Inductor itself for a backward.
-            with config.patch(_UNCACHED), mock.patch.object(inductor, "DebugContext", partial(_Watch, files)):
-                compiled = inductor.compile_fx_inner(part, part_inputs, **keywords)
+            with (
+                inductor_config.patch(_UNCACHED),
+                mock.patch.object(compile_fx, "DebugContext", partial(_Watch, files)),
+            ):
+                compiled = compile_fx.compile_fx_inner(part, part_inputs, **keywords)
         kept.keep_lowered("backward" if is_backward else "forward", files)
         return compiled
 
     watched = {"custom_partitioner_fn": _Partitioner(cut), "pattern_matcher": False}
     # From AOTAutograd's cache a graph would come compiled, and nobody would have seen it.
-    with functorch_config.patch(enable_autograd_cache=False), config.patch(watched):
-        compiled: Any = inductor.compile_fx(graph, inputs, inner_compile=lower)
+    with functorch_config.patch(enable_autograd_cache=False), inductor_config.patch(watched):
+        compiled: Any = compile_fx.compile_fx(graph, inputs, inner_compile=lower)
     return compiled  # type: ignore[no-any-return]
 
 
@@ -64,7 +69,7 @@ def _copied(graph: GraphModule) -> GraphModule:
     return GraphModule(graph, copy)
 
 
-class _Partitioner(CustomPartitionerFn):
+class _Partitioner(CustomPartitionerFn):  # type: ignore[misc]
     """A cut in the form in which Inductor takes one."""
 
     def __init__(self, cut: Cut) -> None:
@@ -79,7 +84,7 @@ class _Partitioner(CustomPartitionerFn):
         """Only a cache would ask."""
 
 
-class _Watch(DebugContext):
+class _Watch(DebugContext):  # type: ignore[misc]
     """What Inductor tells a debugger of one graph, as text: in memory, so that no full disk can stop it."""
 
     def __init__(self, files: dict[str, str]) -> None:

@@ -13,18 +13,21 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import torch
 
+from registry.documents import Document, head
 from repro_runner.constraints import Violation, violation_record, violations_document
+from repro_runner.constraints.checking import ViolationRecord
 from repro_runner.environment import describe_environment
 from repro_runner.graphs.drawing import draw_graph
-from repro_runner.graphs.statistics import describe_graph, parameters_bytes
+from repro_runner.graphs.statistics import GraphDescription, describe_graph, parameters_bytes
 from repro_runner.graphs.traced import TracedGraph
 from repro_runner.runs import RunFolder
+from repro_runner.torch_seams import CompileContext
 
 _VIOLATIONS = "violations.json"
 _chosen: ContextVar[RunFolder | Literal["own"] | None] = ContextVar("chosen", default="own")
@@ -47,21 +50,41 @@ def keep_artifacts(run: RunFolder | None) -> Iterator[None]:
         _chosen.reset(token)
 
 
+class GraphDocument(Document):
+    """The content of graph.json."""
+
+    index: int
+    backend: str
+    compile_id: str | None
+    parameters_bytes: int
+    graphs: dict[str, GraphDescription]
+    violations: list[ViolationRecord]
+
+
+class LoweredGraphDocument(GraphDocument):
+    """The same, once a compiler has lowered some of it."""
+
+    inductor: dict[str, list[str]]
+    """What Inductor made of the forward and the backward: the names of the files."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptGraph:
     """The folder of one compiled graph: `graphs/0000` of a run."""
 
     run: RunFolder
     folder: str
-    document: dict[str, Any]
+    document: GraphDocument
+    lowered: dict[str, list[str]] = field(default_factory=dict)
 
     def keep_lowered(self, name: str, files: Mapping[str, str]) -> None:
         """What a compiler made of the forward or the backward, later on."""
         with harmless():
             for file, text in files.items():
                 self.run.write_text(f"{self.folder}/inductor/{name}/{file}", text)
-            self.document.setdefault("inductor", {})[name] = list(files)
-            self.run.write_json(f"{self.folder}/graph.json", self.document)
+            self.lowered[name] = list(files)
+            document: LoweredGraphDocument = {**self.document, "inductor": self.lowered}
+            self.run.write_json(f"{self.folder}/graph.json", document)
 
 
 def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str, asked: bool) -> KeptGraph | None:
@@ -114,10 +137,9 @@ def _environment() -> dict[str, str]:
 def _written(run: RunFolder, traced: TracedGraph, found: Sequence[Violation], backend: str) -> KeptGraph:
     index = _new_folder(run)
     graphs = {"pre_aot": traced.pre_aot, "forward": traced.forward, "backward": traced.backward}
-    compile_id = torch._guards.CompileContext.current_compile_id()
-    document = {
-        "kind": "graph",
-        "schema": 1,
+    compile_id = CompileContext.current_compile_id()
+    document: GraphDocument = {
+        **head("graph"),
         "index": index,
         "backend": backend,
         "compile_id": None if compile_id is None else str(compile_id),

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from types import FrameType
 
-from torch._dynamo.exc import ShortenTraceback
-
 from repro_runner.constraints import Violation
+from repro_runner.output.units import counted
+from repro_runner.torch_seams import ShortenTraceback
 
 _collections: ContextVar[tuple[list[Violation], ...]] = ContextVar("collections", default=())
 
 
-class MockBackendError(ShortenTraceback):
+class MockBackendError(ShortenTraceback):  # type: ignore[misc]
     """A RuntimeError, of the kind that Dynamo hands to the user as it is; others it wraps in BackendCompilerFailed."""
 
     def __init__(self, message: str, first_useful_frame: FrameType | None = None) -> None:
@@ -61,5 +61,4 @@ def report_violations(found: tuple[Violation, ...], *, strict: bool) -> None:
 
 
 def _listing(violations: Sequence[Violation]) -> str:
-    count = f"{len(violations)} violation{'' if len(violations) == 1 else 's'} of the device's limits:"
-    return "\n  ".join([count, *map(str, violations)])
+    return "\n  ".join([f"{counted(len(violations), 'violation')} of the device's limits:", *map(str, violations)])

@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from registry.errors import InvalidInput
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
-    from repro_runner.adapters.check import CheckResult
+    from repro_runner.adapters import CheckResult
 
 _EXAMPLE = Path(__file__).parents[1] / "adapters" / "example_device.yml"
 
@@ -41,12 +43,11 @@ def main(argv: Sequence[str]) -> int:
     with contextlib.redirect_stdout(sys.stderr):
         run, result = _checked(arguments, environment)
     if arguments.json:
-        documents = {Path(name).stem: document for name, document in result.documents().items()}
-        print(json.dumps({"kind": "check", "schema": 1, "refused": result.refused, "run": run.id, **documents}))
+        print(json.dumps(result.document(run.id)))
     else:
         print(f"torch {environment['torch']}, Python {environment['python']}, {environment['device']}")
-        print(f"{arguments.model}: {result.summary()}\n\nrun {run.id}")
-    return 1 if result.refused else 0
+        print(f"{plain(arguments.model)}: {result.summary()}\n\nrun {run.id}")
+    return NOT_AS_IT_SHOULD_BE if result.refused else DONE
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -78,15 +79,14 @@ class _PrintExample(argparse.Action):
 
 
 def _checked(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, CheckResult]:
-    from repro_runner.adapters.capability_file import read_capabilities
-    from repro_runner.adapters.check import check_model, write_check
+    from repro_runner.adapters import check_model, read_capabilities, write_check
 
     device = None if arguments.device_file is None else read_capabilities(arguments.device_file)
-    subject = read_model(arguments)
-    run = RunFolder.create("check", subject=subject.name, environment=environment, **_asked(arguments))
+    model = read_model(arguments)
+    run = RunFolder.create("check", subject=model.name, environment=environment, **_asked(arguments))
     try:
         result = check_model(
-            subject,
+            model,
             device,
             decompositions=arguments.decompositions,
             inference=arguments.inference,

@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 
 import torch
 from torch.fx import GraphModule, Node
-from torch.utils._pytree import tree_leaves
 
 from repro_runner.constraints import Violation
 from repro_runner.constraints.nodes import op_name, picks_from_a_tuple, source_line, traced_tensors
 from repro_runner.graphs.layers import Edge, Layout, place_boxes
+from repro_runner.torch_seams import OpOverload, pytree
 
 _STYLE = Path(__file__).with_name("drawing.css")
 _BOX_WIDTH, _BOX_HEIGHT, _BETWEEN, _ROW, _LANE, _MARGIN, _LEGEND, _LEGEND_ENTRY = 190, 38, 16, 84, 10, 20, 40, 110
@@ -87,7 +87,7 @@ def _boxes(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_B
 def _outputs(node: Node) -> dict[str, str]:
     """Each maker's name, and as which outputs its value leaves: "0, 3"."""
     found: dict[str, list[str]] = {}
-    for index, leaf in enumerate(tree_leaves(node.args[0])):
+    for index, leaf in enumerate(pytree.tree_leaves(node.args[0])):
         if isinstance(leaf, Node):
             found.setdefault(_maker(leaf).name, []).append(str(index))
     return {maker: ", ".join(places) for maker, places in found.items()}
@@ -118,7 +118,7 @@ def _kind(node: Node, op: str) -> str:
         return "input" if node.op == "placeholder" else "constant"
     if _MULTIPLYING.match(op):
         return "matmul"
-    if isinstance(node.target, torch._ops.OpOverload):
+    if isinstance(node.target, OpOverload):
         if node.target.is_view:
             return "view"
         if torch.Tag.pointwise in node.target.tags:

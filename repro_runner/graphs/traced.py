@@ -7,17 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch._dynamo.backends.common import aot_autograd
-from torch._functorch._aot_autograd.utils import make_boxed_func
-from torch._functorch.partitioners import default_partition
 from torch.fx import GraphModule
 
 from repro_runner.capture import CapturedBreak, capture_breaks
 from repro_runner.constraints.peak_memory import note_held_inputs
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.torch_seams import aot_autograd, default_partition, make_boxed_func, reset
 
 Backend = Callable[..., Callable[..., Any]]
-Decompositions = Mapping[torch._ops.OperatorBase, Callable[..., Any]]
+Decompositions = Mapping[Any, Callable[..., Any]]
+"""Op of torch -> the function that it is replaced by."""
+DECOMPOSITIONS = ("none", "core-aten", "inductor")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,14 +41,14 @@ class Trace:
 
 
 def trace_model(
-    subject: ModelUnderTest, *, decompositions: Decompositions | None = None, dynamic: bool | None = None
+    model: ModelUnderTest, *, decompositions: Decompositions | None = None, dynamic: bool | None = None
 ) -> Trace:
     """Compile a copy of the model and run it once, op by op. What Dynamo keeps of earlier compilations is dropped."""
     graphs: list[TracedGraph] = []
-    torch._dynamo.reset()
+    reset()
     backend = tracing_backend(graphs, decompositions=decompositions)
     with capture_breaks() as breaks:
-        output = subject.run(torch.compile(subject.fresh_model(), backend=backend, dynamic=dynamic))
+        output = model.run(torch.compile(model.fresh_model(), backend=backend, dynamic=dynamic))
     return Trace(graphs=tuple(graphs), breaks=tuple(breaks), output=output)
 
 
@@ -103,3 +103,21 @@ def run_eagerly(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any
     """The graph as a compiler's result: called with one list, which it may empty."""
     boxed: Callable[..., Any] = make_boxed_func(graph.forward)
     return boxed
+
+
+def decomposition_table(name: str) -> Decompositions:
+    """Which ops a backend wants broken into which others before it sees a graph.
+
+    `none`: as AOTAutograd leaves it; `core-aten`: torch.export's; `inductor`: those that Inductor asks for. ValueError
+    for any other name.
+    """
+    if name == "none":
+        return {}
+    if name == "core-aten":
+        table: Decompositions = torch.export.default_decompositions().materialize()
+        return table
+    if name == "inductor":
+        from repro_runner.torch_seams import select_decomp_table  # takes seconds: not before it is asked for
+
+        return dict(select_decomp_table())
+    raise ValueError(f"{name}: no such decomposition table; there are {', '.join(DECOMPOSITIONS)}")

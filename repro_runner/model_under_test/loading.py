@@ -20,10 +20,10 @@ from types import ModuleType
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test.model import ModelFailed, ModelUnderTest, describe_error, where
+from repro_runner.torch_seams import pytree
 
 _INPUTS = ("make_inputs", "inputs")
 _HOW = "`(model, inputs)`, or a model beside a function `make_inputs()` in the same file"
@@ -46,7 +46,7 @@ def load_model(spec: str, *, device: str = "cpu", seed: int = 0) -> ModelUnderTe
         raise _refusal(spec, f"makes {_a(model)}, which can't be called; return {_HOW}")
     if isinstance(model, torch.nn.Module):
         model = model.to(device)
-    args, kwargs = tree_map(
+    args, kwargs = pytree.tree_map(
         lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, (args, kwargs)
     )
     return ModelUnderTest(name=spec, model=model, args=args, kwargs=kwargs, seed=seed)

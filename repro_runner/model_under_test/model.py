@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.torch_seams import pytree
 
 _TORCH = str(Path(torch.__file__).parent)
 _OWN = str(Path(__file__).parents[1])
@@ -48,7 +48,7 @@ class ModelUnderTest:
                 copies[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
             return copies[id(value)]
 
-        args, kwargs = tree_map(copied, (self.args, dict(self.kwargs)))
+        args, kwargs = pytree.tree_map(copied, (self.args, dict(self.kwargs)))
         return args, kwargs
 
     def run(self, model: Callable[..., Any] | None = None) -> Any:

@@ -16,10 +16,10 @@ from repro_runner.adapters import (
     StaticShapesConstraint,
     SupportedOpsConstraint,
 )
-from repro_runner.adapters.decompositions import decomposition_table
 from repro_runner.adapters.op_support import Judge, list_op_support
 from repro_runner.constraints import Violation, find_violations
 from repro_runner.graphs import TracedGraph, trace_model
+from repro_runner.graphs.traced import decomposition_table
 from repro_runner.model_under_test import ModelUnderTest
 
 pytestmark = pytest.mark.torch

@@ -13,9 +13,9 @@ import torch
 
 from registry.errors import InvalidInput
 from repro_runner.adapters import AcceleratorCapabilities, IntegratedMockAdapter, check_model
-from repro_runner.adapters.summary import shown_source
 from repro_runner.cli import main
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
+from repro_runner.output.places import shown_where
 from repro_runner.runs import find_run, list_runs
 from tests.checkout import on_small_disk
 from tests.conftest import ROOT
@@ -317,10 +317,25 @@ def test_the_same_from_python() -> None:
 
 
 def test_a_path_is_shown_as_short_as_it_can_be(folder: Path) -> None:
-    assert shown_source(f"{folder}/deep/model.py:3") == "deep/model.py:3"
-    assert shown_source("/elsewhere/model.py:3") == "/elsewhere/model.py:3"
-    assert shown_source("/venv/lib/python3.11/site-packages/lib/model.py:3") == "lib/model.py:3"
-    assert shown_source("") == ""
+    assert shown_where(f"{folder}/deep/model.py:3") == "deep/model.py:3"
+    assert shown_where("/elsewhere/model.py:3") == "/elsewhere/model.py:3"
+    assert shown_where("/venv/lib/python3.11/site-packages/lib/model.py:3") == "…/lib/model.py:3"
+    assert shown_where("") == ""
+
+
+HOSTILE = "m\x1b[2J\x07odel.py"
+
+
+def test_a_hostile_file_name_does_not_steer_the_terminal(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / HOSTILE).write_text(MODELS, "utf-8")
+    (folder / "d\x1bevice.yml").write_text(DEVICE.replace("name: tiny\n", ""), "utf-8")
+    assert main(["check", f"{HOSTILE}:make_model", "--device-file", "d\x1bevice.yml"]) == 1
+    shown = capsys.readouterr().out
+    assert "\x1b" not in shown and "\x07" not in shown
+    assert r"m\x1b[2J\x07odel.py:make_model: device d\x1bevice, decompositions none" in shown
+    assert r"m\x1b[2J\x07odel.py:13" in shown, "the line of each violation"
+    assert main(["check", f"{HOSTILE}:raising"]) == 2
+    assert "\x1b" not in capsys.readouterr().err
 
 
 def test_help_and_the_example_need_no_torch() -> None:
