@@ -29,6 +29,7 @@ class Seam:
 
 SEAMS = {
     # What runs a compilation
+    "dynamo": Seam("torch._dynamo", "torch.compile with fullgraph off: its `optimize` is wrapped"),
     "reset": Seam("torch._dynamo.reset", "forget everything that was compiled"),
     "dynamo_config": Seam("torch._dynamo.config", "settings of Dynamo: CONFIG and FLAGS of repros, limits, fullgraph"),
     "functorch_config": Seam("torch._functorch.config", "settings of AOTAutograd"),

@@ -12,8 +12,8 @@ from registry.datafile import DATA, check_writable, write_data_file
 from registry.errors import InvalidInput, Problem
 from registry.merge import merge_registry
 from registry.model import CapturedProgram
+from repro_runner.explain.document import read_saved
 from repro_runner.explain.report import Report
-from repro_runner.explain.saved import read_saved
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 

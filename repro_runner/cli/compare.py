@@ -9,8 +9,8 @@ from pathlib import Path
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.explain.comparison import Comparison, Saved, compare_runs
-from repro_runner.explain.comparison_faces import comparison_document, comparison_markdown, comparison_text
-from repro_runner.explain.saved import read_saved
+from repro_runner.explain.document import read_saved
+from repro_runner.explain.render.comparison import comparison_document, comparison_markdown, comparison_text
 
 MATCHED = """\
 what is one site in both runs:

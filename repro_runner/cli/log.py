@@ -155,7 +155,7 @@ def _render(analysis: LogAnalysis, answers: Answers, arguments: argparse.Namespa
 
     view = view_analysis(analysis, answers, folder=Path.cwd())
     if arguments.format == "md":
-        from repro_runner.explain.render.markdown import render_markdown
+        from repro_runner.explain.render.formats import render_markdown
 
         told = replace(view, notes=(*view.notes, *describe_commands(analysis)))
         return render_markdown(told, summary=arguments.summary)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from repro_runner.explain.report import Program, Report, Totals
-from repro_runner.explain.site import Frequency, Recompile, Site
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Frequency, Program, Recompile, Site, Totals
 
 if TYPE_CHECKING:
     from repro_runner.explain.watching import explain

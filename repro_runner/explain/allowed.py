@@ -23,8 +23,7 @@ from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
 from registry.ids import is_gb_id
-from repro_runner.explain.report import Report
-from repro_runner.explain.site import Site
+from repro_runner.explain.site import Observed, Site
 from repro_runner.output.places import in_package, located
 from repro_runner.output.units import counted
 
@@ -116,7 +115,7 @@ def _entry(words: list[str], origin: str) -> Entry:
     return Entry(origin=origin, text=" ".join(words), gb_id=gb_id, pattern=pattern, limit=limit)
 
 
-def judge_sites(report: Report, entries: Iterable[Entry], *, folder: Path) -> Judgement:
+def judge_sites(report: Observed, entries: Iterable[Entry], *, folder: Path) -> Judgement:
     """Each site counts for the first entry that matches it and has room; one that finds none is new."""
     entries = tuple(entries)
     taken: Counter[Entry] = Counter()
@@ -158,7 +157,7 @@ def _matches(entry: Entry, site: Site, folder: Path) -> bool:
     return any(fnmatchcase(one, entry.pattern) for one in candidates)
 
 
-def allow_list(report: Report, *, folder: Path) -> str:
+def allow_list(report: Observed, *, folder: Path) -> str:
     """The text of a file that allows just what the report has."""
     found = Counter((site.gb_ids[0], _pattern(site.file, folder)) for site in report.sites)
     return _HEADER + "".join(f"{gb_id} {pattern} x{count}\n" for (gb_id, pattern), count in sorted(found.items()))

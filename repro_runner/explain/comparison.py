@@ -10,10 +10,9 @@ from typing import Any, TypeAlias
 from registry.model import CapturedProgram, SeenBreak
 from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.fingerprint import count_totals, count_types, join_seen
-from repro_runner.explain.report import Report
-from repro_runner.explain.site import Frequency, Site
+from repro_runner.explain.site import Frequency, Observed, Site
 
-Saved: TypeAlias = Report | CapturedProgram
+Saved: TypeAlias = Observed | CapturedProgram
 
 _FIGURES = ("sites", "graphs", "ops", "frames", "compilations", "recompiles", "compile_seconds")
 _SLASHES = re.compile(r"[\\/]")
@@ -114,7 +113,7 @@ def compare_runs(before: Saved, after: Saved) -> Comparison:
 
 def _sites(run: Saved, by_type: bool) -> list[Site]:
     """The sites of a run, sorted; by type, one for all lines with a type of break."""
-    if not by_type and isinstance(run, Report):
+    if not by_type and isinstance(run, Observed):
         found = [_as_written(site) for site in run.sites]
     else:
         seen = run.breaks if isinstance(run, CapturedProgram) else count_types(run)

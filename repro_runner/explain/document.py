@@ -7,16 +7,25 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from registry import captured
 from registry.advice import Answer, Answers
-from registry.ids import page_address
+from registry.documents import Document, document_text, head, read_document
+from registry.errors import InvalidInput, Problem
+from registry.ids import local_id, page_address
+from registry.model import CapturedProgram
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement
-from repro_runner.explain.report import Program, Report, Totals
-from repro_runner.explain.site import Frequency, Recompile, Site
-from repro_runner.explain.suggestion import Suggestion
+from repro_runner.explain.render.formats import read_answers
+from repro_runner.explain.render.view import Outcome
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Frequency, Observed, Program, Recompile, Site, Suggestion, Totals
 
 KIND = "explain"
 SCHEMA = 1
+_LOG = "log"
+_NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 1}
+"""What `read_saved` reads, and up to which schema."""
+_MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
     *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
     *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
@@ -25,22 +34,39 @@ _SITE_FIELDS = (
 _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
 
+class ReportDocument(Document):
+    """A run; explain.schema.json has what is in each site, recompile and category."""
+
+    environment: dict[str, str]
+    program: dict[str, Any]
+    totals: dict[str, Any]
+    sites: list[dict[str, Any]]
+    recompiles: list[dict[str, Any]]
+    categories: list[dict[str, Any]]
+    allow_list: dict[str, Any] | None
+    suggestions: list[dict[str, Any]] | None
+
+
 def read_schema() -> str:
     """The JSON Schema (draft 2020-12) that every such document satisfies."""
     return _SCHEMA_FILE.read_text("utf-8")
 
 
+def outcome_text(outcome: Outcome) -> str:
+    """The JSON document, as it is printed and saved."""
+    return document_text(report_document(outcome.report, read_answers(), outcome.judgement, outcome.suggestions))
+
+
 def report_document(
-    report: Report,
+    report: Observed,
     answers: Answers,
     judgement: Judgement | None = None,
     suggestions: tuple[Suggestion, ...] | None = None,
-) -> dict[str, Any]:
+) -> ReportDocument:
     """Everything in the report, and for each site what the registry knows of its ids and whether it is allowed."""
     torch = report.environment.get("torch", "")
     return {
-        "kind": KIND,
-        "schema": SCHEMA,
+        **head(KIND, SCHEMA),
         "environment": dict(report.environment),
         "program": asdict(report.program),
         "totals": asdict(report.totals),
@@ -100,6 +126,47 @@ def answer_document(answer: Answer) -> dict[str, Any]:
         "no_fix": answer.no_fix,
         "stopped_in": answer.stopped_in,
     }
+
+
+def read_saved(path: Path) -> Report | CapturedProgram:
+    """What `graphbreak explain --save` or `log --format json` wrote, or a file of captured/.
+
+    InvalidInput, with the remedy, for a file that is none of these, or is damaged.
+    """
+    content = read_document(path, _NEWEST, remedy="`graphbreak explain SCRIPT --save FILE` writes one")
+    try:
+        return _parse(content["kind"], content, path)
+    except _MALFORMED as error:
+        raise InvalidInput([Problem(str(path), f"a damaged file ({error!r}); save the run again")]) from error
+
+
+def _parse(kind: str, content: Mapping[str, Any], path: Path) -> Report | CapturedProgram:
+    if kind == captured.KIND:
+        return captured.parse_captured(content, path.stem)
+    if kind == _LOG:
+        return _report_of_log(content)
+    return report_from_document(content)
+
+
+def _report_of_log(content: Mapping[str, Any]) -> Report:
+    """What a log tells of a program: no log counts how often a break ran, and few name their torch."""
+    return Report(
+        environment={"torch": content["torch"]},
+        sites=tuple(_logged_site(one) for one in content["breaks"] if one["gb_types"]),
+        totals=Totals(graphs=content["graphs"] or 0),
+    )
+
+
+def _logged_site(one: Mapping[str, Any]) -> Site:
+    fields = ("file", "line", "function", "source", "kind", "message", "context", "explanation")
+    return Site(
+        **{field: one[field] for field in fields},
+        gb_ids=tuple(one["gb_ids"]) or tuple(map(local_id, one["gb_types"])),
+        gb_types=tuple(one["gb_types"]),
+        hints=tuple(one["hints"]),
+        compiled=one["count"],
+        frequency=Frequency(ran=None, why_unknown="a log tells of compilations"),
+    )
 
 
 def report_from_document(content: Mapping[str, Any]) -> Report:

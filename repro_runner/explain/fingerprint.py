@@ -10,8 +10,7 @@ from pathlib import PurePath
 
 from registry.model import CapturedProgram, Environment, GraphBreak, Registry, Revision, SeenBreak
 from registry.templates import collapse, make_template
-from repro_runner.explain.report import Report
-from repro_runner.explain.site import Site
+from repro_runner.explain.site import Observed, Site
 from repro_runner.output.terminal import plain
 
 _SHORTEST = 3
@@ -30,7 +29,7 @@ class Fingerprint:
 
 
 def take_fingerprint(
-    report: Report, *, name: str, about: str, registry: Registry, torch_types: Collection[str] = ()
+    report: Observed, *, name: str, about: str, registry: Registry, torch_types: Collection[str] = ()
 ) -> Fingerprint:
     """Keep types and numbers. `torch_types`: those that torch's sources hold, with or without an id."""
     seen, left_out = [], []
@@ -54,7 +53,7 @@ def take_fingerprint(
     return Fingerprint(program=program, left_out=tuple(left_out))
 
 
-def count_types(report: Report) -> tuple[SeenBreak, ...]:
+def count_types(report: Observed) -> tuple[SeenBreak, ...]:
     """Every id with its type as torch printed it, sorted; what a break surfaced as counts like its cause."""
     found: dict[tuple[str, str], list[Site]] = {}
     for site in report.sites:
@@ -63,7 +62,7 @@ def count_types(report: Report) -> tuple[SeenBreak, ...]:
     return tuple(_seen(*key, sites) for key, sites in sorted(found.items()))
 
 
-def count_totals(report: Report) -> dict[str, int]:
+def count_totals(report: Observed) -> dict[str, int]:
     """Of the whole program, no timings; a log tells at most how many graphs there were."""
     totals = report.totals
     if not totals.frames:
@@ -117,7 +116,7 @@ def _added(one: SeenBreak, other: SeenBreak) -> SeenBreak:
     )
 
 
-def _registered_wording(gb: GraphBreak, gb_type: str, report: Report) -> Revision:
+def _registered_wording(gb: GraphBreak, gb_type: str, report: Observed) -> Revision:
     """As the registry has it, placeholders and all: the type that was printed, in the wording of that release."""
     torch = report.environment.get("torch", "")
     fitting = [dated for dated in gb.revisions if _fits(dated.revision.gb_type, gb_type)] or list(gb.revisions)
@@ -129,7 +128,7 @@ def _fits(registered: str, printed: str) -> bool:
     return template is not None and template.matches(collapse(printed))
 
 
-def _environment(report: Report) -> Environment:
+def _environment(report: Observed) -> Environment:
     found = {name: plain(value) for name, value in report.environment.items()}
     return Environment(
         torch=found.get("torch", ""),
@@ -139,7 +138,7 @@ def _environment(report: Report) -> Environment:
     )
 
 
-def _quotes_the_program(gb_type: str, report: Report) -> bool:
+def _quotes_the_program(gb_type: str, report: Observed) -> bool:
     """Whether a type that nobody knows holds a text of the program; one of several lines surely holds a value."""
     if not gb_type.isprintable() or _VALUE.search(gb_type):
         return True
@@ -147,7 +146,7 @@ def _quotes_the_program(gb_type: str, report: Report) -> bool:
     return any(quoted)
 
 
-def _own_texts(report: Report) -> set[str]:
+def _own_texts(report: Observed) -> set[str]:
     """Names, paths and values of the program that a message could quote."""
     found = {report.program.name, *report.program.arguments}
     for site in report.sites:

@@ -13,39 +13,19 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures.thread import _threads_queues  # the one list of threads that wait for work until Python ends
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, NoReturn
 
 from registry.errors import InvalidInput
-from repro_runner.explain.compiling import compiling_code, import_compiled
-from repro_runner.explain.fullgraph import breaks_allowed
-from repro_runner.explain.main_module import MainModule, find_main
-from repro_runner.explain.report import Program, Report
-from repro_runner.explain.targets import Target, read_targets
-from repro_runner.explain.watching import explain
+from repro_runner.exit_codes import INTERRUPTED
+from repro_runner.explain.compiling import CompileTarget, compiling_code, import_compiled, read_targets
+from repro_runner.explain.program import MainModule, ProgramToRun, find_main
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Program
+from repro_runner.explain.watching import breaks_allowed, explain
 
-INTERRUPTED = 130
-_WATCHERS = ("repro_runner.capture.recorder", "repro_runner.explain.compilations", "repro_runner.explain.fullgraph")
+_WATCHERS = ("repro_runner.capture.recorder", "repro_runner.explain.watching")
 """Modules whose functions stand around those of torch."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramToRun:
-    """A script or a module, its arguments, and what to do to it first."""
-
-    script: str = ""
-    module: str = ""
-    arguments: tuple[str, ...] = ()
-    compiled: tuple[str, ...] = ()
-    """Functions, methods and classes to compile though the program does not: `pkg.mod:step`, `model.py:Net.forward`,
-    `__main__:step` for one of the program itself."""
-    allow_breaks: bool = False
-    """Run every `fullgraph=True` with fullgraph off, so that all breaks are listed and not only the first."""
-
-    @property
-    def name(self) -> str:
-        return self.script or self.module
 
 
 def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | None = None) -> Report:
@@ -109,7 +89,7 @@ def _as_main(main: MainModule, arguments: tuple[str, ...]) -> Iterator[None]:
         sys.modules["__main__"] = before
 
 
-def _outcome(main: MainModule, targets: list[Target]) -> tuple[int, str]:
+def _outcome(main: MainModule, targets: list[CompileTarget]) -> tuple[int, str]:
     """Run it and wait for its threads: the exit code that `python` would give, and what it raised."""
     others, names = set(threading.enumerate()), vars(main.module)
     try:
@@ -128,7 +108,7 @@ def _outcome(main: MainModule, targets: list[Target]) -> tuple[int, str]:
         error = error.with_traceback(_from_program(error.__traceback__, names))
         _leave_out_watchers(error)
         sys.excepthook(type(error), error, error.__traceback__)
-        return 1, _told(error)
+        return 1, _describe_error(error)
     return 0, ""
 
 
@@ -176,6 +156,6 @@ def _traces(error: BaseException) -> Iterator[TracebackType]:
         trace = trace.tb_next
 
 
-def _told(error: BaseException) -> str:
+def _describe_error(error: BaseException) -> str:
     text = str(error).strip()
     return f"{type(error).__name__}: {text}" if text else type(error).__name__

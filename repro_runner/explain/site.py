@@ -1,11 +1,20 @@
-"""A line of a program at which graphs break, whoever saw it: a watched run, a log, a saved report. No torch here."""
+"""What was seen of a program: the lines at which its graphs break, and what it all cost. No torch here.
+
+A watched run, a log and a saved report all fill the same classes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from repro_runner.capture.breaks import UserFrame
+
+VERIFIED = "verified"
+NOT_VERIFIED = "not verified"
+NO_ANSWER = "no answer"
+"""Verdicts on what a language model suggests."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,3 +112,79 @@ class Site:
     def count(self) -> int:
         """How often it ran; where that is not known, how often it was compiled."""
         return self.compiled if self.ran is None else self.ran
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """Of the whole program."""
+
+    graphs: int = 0
+    ops: int = 0
+    frames: int = 0
+    """Functions, and rests of functions, that Dynamo compiled at least once."""
+    compilations: int = 0
+    compile_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What was run, and how it ended."""
+
+    name: str = ""
+    """The script or module, as it was given; empty for a block of Python."""
+    arguments: tuple[str, ...] = ()
+    exit_code: int | None = None
+    error: str = ""
+    """What it raised: class and message; empty when it ran to its end."""
+
+
+@dataclass(slots=True, kw_only=True, repr=False)
+class Observed:
+    """What was seen of a program; its sites are sorted by cost, the most expensive first."""
+
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """As in an evidence file: torch, python, device, platform, date, project."""
+    program: Program = Program()
+    sites: tuple[Site, ...] = ()
+    recompiles: tuple[Recompile, ...] = ()
+    """All of the program's, those at sites included."""
+    totals: Totals = Totals()
+
+    def __iter__(self) -> Iterator[Site]:
+        return iter(self.sites)
+
+    def __len__(self) -> int:
+        return len(self.sites)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A cause and a patch in a model's words; only the verdict says whether the patch can be trusted."""
+
+    file: str
+    line: int
+    gb_ids: tuple[str, ...]
+    model: str
+    verdict: str
+    """verified: it was run, there are fewer breaks, and the results are the same. not verified: `reason` says why.
+    no answer: the model gave none, and `reason` says what happened; what the registry says stands."""
+    reason: str = ""
+    cause: str = ""
+    """Not checked."""
+    patch: str = ""
+    """A unified diff of `file`, or of the caller's file where the site is in a library."""
+    breaks_before: int | None = None
+    breaks_after: int | None = None
+    """Break sites of the whole program; None where the patch was not run."""
+    outputs: str = ""
+    """equal, differ or not compared; empty where the patch was not run."""
+    notes: tuple[str, ...] = ()
+    """What else the patch does: lines that are no longer printed."""
+
+    @property
+    def where(self) -> str:
+        return f"{self.file}:{self.line}"
+
+    def as_document(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return {**asdict(self), "gb_ids": list(self.gb_ids), "notes": list(self.notes)}

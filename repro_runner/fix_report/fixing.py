@@ -10,8 +10,7 @@ from pathlib import Path
 
 from registry.advice import Answers
 from registry.errors import InvalidInput
-from repro_runner.explain.main_module import find_main
-from repro_runner.explain.running import ProgramToRun
+from repro_runner.explain.program import ProgramToRun, find_main
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.findings import Findings, shown_site
 from repro_runner.fix_report.fixed_program import AppliedPatch, FixedProgram, Fixing, Unfixed, render_fixed

@@ -23,7 +23,8 @@ from typing import Any
 import torch
 
 from repro_runner.capture import capture_breaks
-from repro_runner.explain.running import ProgramToRun, run_program
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.running import run_program
 from repro_runner.fix_report.call_values import (
     EXACT_BACKENDS,
     count_values,

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repro_runner.explain.document import report_from_document
-from repro_runner.explain.main_module import find_main
+from repro_runner.explain.program import find_main
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children, Run
 from repro_runner.process import Output
 
 if TYPE_CHECKING:
-    from repro_runner.explain.running import ProgramToRun
+    from repro_runner.explain.program import ProgramToRun
 
 EQUAL, DIFFER, NOT_COMPARED = "equal", "differ", "not compared"
 REORDERED, LINES_REMOVED = "reordered", "lines removed"

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from registry.advice import Answers
-from repro_runner.explain.render import words
+from repro_runner.explain.render import sentences
 from repro_runner.explain.render.view import ReportView, view_categories, view_sites
 from repro_runner.logs.analysis import LogAnalysis, LogFile
 from repro_runner.logs.formats import BINARY
@@ -23,7 +23,7 @@ def view_analysis(analysis: LogAnalysis, answers: Answers, *, folder: Path) -> R
     sites = view_sites(analysis.breaks, answers, torch=analysis.torch, folder=folder)
     return ReportView(
         program=name_files(analysis),
-        environment=words.environment({"torch": analysis.torch}),
+        environment=sentences.environment({"torch": analysis.torch}),
         sites=sites,
         categories=view_categories(sites, answers),
         recompiles=(),

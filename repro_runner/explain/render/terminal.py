@@ -14,7 +14,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from repro_runner.explain.render.excerpt import ExcerptLine
+from repro_runner.explain.render.source_lines import ExcerptLine
 from repro_runner.explain.render.view import FixView, ReportView, SiteView, SuggestionView
 from repro_runner.output.terminal import plain
 

@@ -10,13 +10,10 @@ from pathlib import Path
 from registry.advice import Answer, Answers, telling_hints
 from registry.ids import page_address
 from registry.taxonomy import UNCATEGORISED
-from repro_runner.explain.render import words
-from repro_runner.explain.render.changes import Change, find_changes
-from repro_runner.explain.render.excerpt import ExcerptLine, Excerpts, bare_excerpt
-from repro_runner.explain.render.found import Found
-from repro_runner.explain.report import Report
-from repro_runner.explain.site import Recompile, Site
-from repro_runner.explain.suggestion import Suggestion
+from repro_runner.explain.allowed import Judgement
+from repro_runner.explain.render import sentences
+from repro_runner.explain.render.source_lines import ChangedLine, ExcerptLine, Excerpts, bare_excerpt, compare_with_fix
+from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.units import seconds
 
@@ -25,12 +22,31 @@ UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """All that can be shown of one run: the report, and what else was asked for."""
+
+    report: Observed
+    judgement: Judgement | None = None
+    """How the sites compare with an allow-list."""
+    suggestions: tuple[Suggestion, ...] | None = None
+    """What a language model proposes; None where none was asked."""
+
+    def is_new(self, site: Site) -> bool:
+        """An allow-list was given, and does not allow it."""
+        return self.judgement is not None and site in self.judgement.new
+
+    def suggestion(self, site: Site) -> Suggestion | None:
+        """What was proposed for the site."""
+        return next((one for one in self.suggestions or () if (one.file, one.line) == (site.file, site.line)), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class FixView:
     """A way out; `held` is the torch release it was verified on, empty for what only contains the break."""
 
     when: str
     held: str
-    changes: tuple[Change, ...]
+    changes: tuple[ChangedLine, ...]
     code: str
 
 
@@ -117,35 +133,35 @@ class ReportView:
     notes: tuple[str, ...]
 
 
-def view_report(report: Report, answers: Answers, *, folder: Path) -> ReportView:
+def view_report(report: Observed, answers: Answers, *, folder: Path) -> ReportView:
     """What there is to show of a report by itself; `folder` is what paths are shown relative to."""
-    return view_found(Found(report=report), answers, folder=folder)
+    return view_outcome(Outcome(report=report), answers, folder=folder)
 
 
-def view_found(
-    found: Found, answers: Answers, *, folder: Path, excerpts: Excerpts | None = None, fullgraph_off: bool = False
+def view_outcome(
+    outcome: Outcome, answers: Answers, *, folder: Path, excerpts: Excerpts | None = None, fullgraph_off: bool = False
 ) -> ReportView:
     """The same, with what else was asked for; without `excerpts`, only the line of the break is shown."""
-    report, judgement = found.report, found.judgement
+    report, judgement = outcome.report, outcome.judgement
     sites = view_sites(
         report.sites,
         answers,
         torch=report.environment.get("torch", ""),
         folder=folder,
-        found=found,
+        outcome=outcome,
         excerpts=excerpts or {},
     )
     at_sites = {one for site in report.sites for one in site.recompiles}
-    notes = (words.hidden(report, fullgraph_off=fullgraph_off), *(judgement.notes if judgement else ()))
+    notes = (sentences.hidden(report, fullgraph_off=fullgraph_off), *(judgement.notes if judgement else ()))
     return ReportView(
         program=" ".join((report.program.name, *report.program.arguments)).strip(),
-        environment=words.environment(report.environment),
+        environment=sentences.environment(report.environment),
         sites=sites,
         categories=view_categories(sites, answers),
         recompiles=tuple(_elsewhere((one for one in report.recompiles if one not in at_sites), folder)),
-        totals=words.totals(report) + (f" · {len(judgement.new)} not allowed" if judgement else ""),
-        no_breaks=words.no_breaks(report),
-        ended=words.ended(report.program),
+        totals=sentences.totals(report) + (f" · {len(judgement.new)} not allowed" if judgement else ""),
+        no_breaks=sentences.no_breaks(report),
+        ended=sentences.ended(report.program),
         notes=tuple(filter(None, notes)),
     )
 
@@ -156,7 +172,7 @@ def view_sites(
     *,
     torch: str,
     folder: Path,
-    found: Found | None = None,
+    outcome: Outcome | None = None,
     excerpts: Excerpts | None = None,
 ) -> tuple[SiteView, ...]:
     """What there is to show of each site, with what the registry answers for that release of torch."""
@@ -175,31 +191,31 @@ def view_sites(
                 title=site.gb_type,
                 link=page_address(site.gb_id) if site.gb_id else "",
                 kind=site.kind,
-                where=words.where(site, folder),
-                function=site.function or words.NO_FUNCTION,
+                where=sentences.where(site, folder),
+                function=site.function or sentences.NO_FUNCTION,
                 source=site.source.strip(),
                 excerpt=(excerpts or {}).get(site) or bare_excerpt(site),
-                new=found is not None and found.is_new(site),
-                chain=words.chain(site),
+                new=outcome is not None and outcome.is_new(site),
+                chain=sentences.chain(site),
                 surfaced=tuple(
                     Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
                     for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=True))[1:]
                 ),
-                happened=words.happened(site),
-                counts=words.counts(site),
+                happened=sentences.happened(site),
+                counts=sentences.counts(site),
                 compiled=site.compiled,
-                ran=words.ran(site),
+                ran=sentences.ran(site),
                 lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
-                recompiles=words.recompiles(site.recompiles),
+                recompiles=sentences.recompiles(site.recompiles),
                 via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
-                explanation=words.explanation(site) or (cause.lead if cause else ""),
+                explanation=sentences.explanation(site) or (cause.lead if cause else ""),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
                 told_at=0 if first == number else first,
                 fixes=tuple(_fixes(helpful)) if helpful else (),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",
                 stopped=_stopped(helpful),
-                suggestion=_suggestion(found.suggestion(site)) if found else None,
+                suggestion=_suggestion(outcome.suggestion(site)) if outcome else None,
             )
         )
     return tuple(views)
@@ -213,7 +229,7 @@ def _whole_hints(answer: Answer | None) -> tuple[str, ...]:
 def _fixes(answer: Answer) -> Iterator[FixView]:
     for fix in answer.fixes:
         code = "\n\n".join(filter(None, (fix.settings, fix.code)))
-        yield FixView(when=fix.when, held=fix.verified_on, changes=find_changes(answer.broken, fix), code=code)
+        yield FixView(when=fix.when, held=fix.verified_on, changes=compare_with_fix(answer.broken, fix), code=code)
 
 
 def _containments(answer: Answer) -> Iterator[FixView]:
@@ -230,8 +246,8 @@ def _suggestion(suggestion: Suggestion | None) -> SuggestionView | None:
     if suggestion is None:
         return None
     return SuggestionView(
-        verified=words.verified(suggestion),
-        verdict=words.suggested(suggestion),
+        verified=sentences.verified(suggestion),
+        verdict=sentences.suggested(suggestion),
         cause=suggestion.cause,
         patch=suggestion.patch.rstrip("\n"),
     )
@@ -241,7 +257,7 @@ def view_categories(sites: Sequence[SiteView], answers: Answers) -> tuple[Catego
     """The sites by category, the category with the most first."""
     return tuple(
         CategoryView(
-            share=words.share(category, len(gb_ids), len(sites)),
+            share=sentences.share(category, len(gb_ids), len(sites)),
             why=category.why if category != UNCATEGORISED else "",
             way_out=category.way_out if category != UNCATEGORISED else "",  # that one is for whoever keeps the registry
             sites=tuple(site for site in sites if site.gb_id in gb_ids),

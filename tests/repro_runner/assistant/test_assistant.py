@@ -16,7 +16,8 @@ from registry.merge import merge_registry
 from repro_runner.assistant import NO_ANSWER, NOT_VERIFIED, VERIFIED, Settings, Suggestion, ask, render_prompts
 from repro_runner.assistant.asking import find_objection
 from repro_runner.explain import Report
-from repro_runner.explain.running import ProgramToRun, run_program
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.running import run_program
 from tests.repro_runner.fixtures.chat_server import ChatServer, saying, serve_chat
 
 pytestmark = pytest.mark.torch

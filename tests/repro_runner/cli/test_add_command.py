@@ -17,8 +17,7 @@ from registry.model import CapturedProgram
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.cli import main
 from repro_runner.explain.fingerprint import take_fingerprint
-from repro_runner.explain.report import Program
-from repro_runner.explain.site import Site
+from repro_runner.explain.site import Program, Site
 from repro_runner.output.terminal import plain
 from tests.committed import committed_registry
 from tests.repro_runner.fixtures.saved_runs import BRANCH, ITEM, LOOP, a_report, a_site, save

@@ -14,10 +14,10 @@ from registry.captured import dump_captured
 from registry.model import CapturedProgram
 from repro_runner.cli import main
 from repro_runner.explain.comparison import Comparison, Saved, compare_runs
-from repro_runner.explain.comparison_faces import comparison_document, comparison_markdown, comparison_text
 from repro_runner.explain.fingerprint import take_fingerprint
-from repro_runner.explain.report import Program, Report
-from repro_runner.explain.site import Frequency, Site
+from repro_runner.explain.render.comparison import comparison_document, comparison_markdown, comparison_text
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Frequency, Program, Site
 from tests.committed import committed_registry
 from tests.repro_runner.fixtures.saved_runs import BRANCH, ITEM, LOOP, a_report, a_site, save
 

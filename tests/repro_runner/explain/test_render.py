@@ -14,14 +14,12 @@ import pytest
 
 from registry.advice import Fix
 from repro_runner.explain.allowed import Entry, judge_sites
-from repro_runner.explain.render import words
-from repro_runner.explain.render.changes import find_changes
-from repro_runner.explain.render.excerpt import read_excerpts
-from repro_runner.explain.render.found import Found
+from repro_runner.explain.render import sentences
+from repro_runner.explain.render.source_lines import compare_with_fix, read_excerpts
 from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
-from repro_runner.explain.render.view import ReportView, view_found, view_report
-from repro_runner.explain.report import Program, Report, Totals
-from repro_runner.explain.suggestion import Suggestion
+from repro_runner.explain.render.view import Outcome, ReportView, view_outcome, view_report
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import Program, Suggestion, Totals
 from tests.conftest import ROOT
 from tests.repro_runner.fixtures.written_report import (
     FOLDER,
@@ -44,8 +42,8 @@ def shown(report: Report, width: int = 80) -> str:
     return render_terminal(view(report), Screen(width=width))
 
 
-def shown_with(found: Found, *, fullgraph_off: bool = False) -> str:
-    everything = view_found(found, sample_answers(), folder=Path(FOLDER), fullgraph_off=fullgraph_off)
+def shown_with(found: Outcome, *, fullgraph_off: bool = False) -> str:
+    everything = view_outcome(found, sample_answers(), folder=Path(FOLDER), fullgraph_off=fullgraph_off)
     return render_terminal(everything, Screen())
 
 
@@ -128,7 +126,7 @@ def test_what_a_report_without_a_good_end_or_without_breaks_says(report: Report,
 
 
 def test_who_turned_fullgraph_off_is_not_told_to() -> None:
-    assert "--no-fullgraph" not in shown_with(Found(report=failed_report()), fullgraph_off=True)
+    assert "--no-fullgraph" not in shown_with(Outcome(report=failed_report()), fullgraph_off=True)
 
 
 def test_the_lines_around_a_break_are_those_of_the_file_as_long_as_it_is_the_same(tmp_path: Path) -> None:
@@ -167,7 +165,7 @@ def test_the_mark_is_under_the_expressions_that_break(
     site = replace(sample_report().sites[2], file="model.py", line=1, source=source.strip(), columns=tuple(columns))
     report = Report(sites=(site,))
     excerpts = read_excerpts(report, tmp_path)
-    everything = view_found(Found(report=report), sample_answers(), folder=tmp_path, excerpts=excerpts)
+    everything = view_outcome(Outcome(report=report), sample_answers(), folder=tmp_path, excerpts=excerpts)
     lines = render_terminal(everything, Screen(width=80)).splitlines()
     assert next(line for line in lines if line.startswith("   | ")) == f"   | {under}"
 
@@ -175,7 +173,7 @@ def test_the_mark_is_under_the_expressions_that_break(
 def test_a_break_that_is_not_allowed_is_marked_and_counted() -> None:
     report = sample_report()
     judgement = judge_sites(report, [Entry(origin="a:1", text="GB0124", gb_id="GB0124")], folder=Path(FOLDER))
-    text = shown_with(Found(report=report, judgement=judgement))
+    text = shown_with(Outcome(report=report, judgement=judgement))
     assert "GB0170 resumed  model.py:14 in choose  NEW\n" in text
     assert "GB0124 resumed  model.py:20 in shift\n" in text
     assert text.endswith("2 recompiles ·\n3 not allowed\n")
@@ -183,8 +181,8 @@ def test_a_break_that_is_not_allowed_is_marked_and_counted() -> None:
 
 @pytest.mark.parametrize("suggestion", SUGGESTIONS, ids=lambda one: one.verdict)
 def test_a_models_suggestion_comes_with_its_verdict(suggestion: Suggestion) -> None:
-    text = " ".join(shown_with(Found(report=sample_report(), suggestions=(suggestion,))).split())
-    assert f"model {words.suggested(suggestion)}" in text
+    text = " ".join(shown_with(Outcome(report=sample_report(), suggestions=(suggestion,))).split())
+    assert f"model {sentences.suggested(suggestion)}" in text
     assert ("+ return x" in text) == bool(suggestion.patch)
 
 
@@ -198,13 +196,13 @@ def test_a_fix_shows_what_goes_and_what_comes() -> None:
     broken = "import math\n\n\ndef broken(x):\n    a = 1\n    b = 2\n    c = 3\n    return x.item()"
     code = broken.replace("broken", "fixed").replace("x.item()", "x")
     fix = Fix(name="fixed", when="", kind="rewrite", code=code, verified_on="2.13.0")
-    changes = [f"{change.mark}{change.text}" for change in find_changes(broken, fix)]
+    changes = [f"{change.mark}{change.text}" for change in compare_with_fix(broken, fix)]
     assert changes == ["     b = 2", "     c = 3", "-    return x.item()", "+    return x"]
 
 
 def test_a_flag_s_fix_is_the_line_that_sets_it() -> None:
     fix = Fix(name="fixed", when="", kind="flag", code="def fixed(f):\n    f()", verified_on="2.13.0", settings="a = 1")
-    marked = [f"{change.mark}{change.text}" for change in find_changes("def broken(f):\n    f()", fix)]
+    marked = [f"{change.mark}{change.text}" for change in compare_with_fix("def broken(f):\n    f()", fix)]
     assert marked == ["+a = 1", " def function(f):", "     f()"]
 
 

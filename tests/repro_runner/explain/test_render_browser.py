@@ -9,7 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser
 
-from repro_runner.explain.render.page import render_page
+from repro_runner.explain.render.formats import render_page
 from repro_runner.explain.render.view import view_report
 from tests.repro_runner.fixtures.written_report import FOLDER, HOSTILE, sample_answers, sample_report
 from tests.repro_runner.report.test_report_browser import opened

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from repro_runner.explain.render.found import Found
-from repro_runner.explain.render.markdown import code, fenced, prose, render_markdown
-from repro_runner.explain.render.view import view_found, view_report
+from repro_runner.explain.render.formats import render_markdown
+from repro_runner.explain.render.view import Outcome, view_outcome, view_report
+from repro_runner.output.markdown import code, fence, prose
 from tests.repro_runner.fixtures.written_report import FOLDER, HOSTILE, SUGGESTIONS, sample_answers, sample_report
 from tests.samples import HOSTILE as HOSTILE_SAMPLES
 
@@ -38,8 +38,8 @@ def test_markdown_for_an_issue(name: str, summary: bool, matches_snapshot: Calla
 
 def test_a_models_suggestion_comes_with_its_verdict_and_stays_in_its_fence() -> None:
     asked = tuple(replace(one, cause=HOSTILE + one.cause, patch=f"```\n# out\n{one.patch}") for one in SUGGESTIONS[:1])
-    found = Found(report=sample_report(), suggestions=asked)
-    soup = page(render_markdown(view_found(found, sample_answers(), folder=Path(FOLDER))))
+    found = Outcome(report=sample_report(), suggestions=asked)
+    soup = page(render_markdown(view_outcome(found, sample_answers(), folder=Path(FOLDER))))
     assert "(a-model, verified by running it: 5 break sites before, 4 after, results equal; the" in soup.get_text()
     assert soup.select("h1, script, img") == []
 
@@ -86,5 +86,5 @@ def test_code_stays_in_its_span_and_its_fence(text: str) -> None:
     if words:
         (span,) = page(f"a {code(text)} b").find_all("code")
         assert span.get_text() == words
-    (block,) = page(f"{fenced(text)}\n\nafter").find_all("pre")
-    assert block.get_text() == f"{text}\n"
+    (block,) = page(f"{fence(text)}\n\nafter").find_all("pre")
+    assert block.get_text() == f"{text.rstrip()}\n"

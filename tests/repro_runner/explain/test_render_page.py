@@ -10,9 +10,8 @@ import pytest
 from bs4 import BeautifulSoup, Tag
 
 from registry.stylesheet import read_look
-from repro_runner.explain.render.found import Found
-from repro_runner.explain.render.page import render_notebook, render_page
-from repro_runner.explain.render.view import ReportView, view_found, view_report
+from repro_runner.explain.render.formats import render_notebook, render_page
+from repro_runner.explain.render.view import Outcome, ReportView, view_outcome, view_report
 from repro_runner.explain.report import Report
 from tests.repro_runner.fixtures.written_report import (
     FOLDER,
@@ -100,15 +99,15 @@ def test_text_of_a_program_becomes_no_markup(render: object) -> None:
 
 
 def test_a_models_suggestion_stands_beside_its_verdict() -> None:
-    found = Found(report=sample_report(hostile), suggestions=())
-    asked = Found(
+    found = Outcome(report=sample_report(hostile), suggestions=())
+    asked = Outcome(
         report=sample_report(),
         suggestions=tuple(
             replace(one, cause=HOSTILE + one.cause, patch=HOSTILE + one.patch) for one in SUGGESTIONS[:1]
         ),
     )
-    assert "A model's suggestion" not in render_page(view_found(found, sample_answers(), folder=Path(FOLDER)))
-    text = render_page(view_found(asked, sample_answers(), folder=Path(FOLDER)))
+    assert "A model's suggestion" not in render_page(view_outcome(found, sample_answers(), folder=Path(FOLDER)))
+    text = render_page(view_outcome(asked, sample_answers(), folder=Path(FOLDER)))
     html5lib.HTMLParser(strict=True).parse(text)
     soup = BeautifulSoup(text, "html.parser")
     assert soup.select("script, img") == []

@@ -13,10 +13,10 @@ import torch
 
 from registry.errors import InvalidInput
 from repro_runner.explain import Report
-from repro_runner.explain.counting import Tally, _turning, counted
-from repro_runner.explain.frequency import FAILED
-from repro_runner.explain.running import ProgramToRun, run_program
-from repro_runner.explain.splicing import read_instructions, spliced
+from repro_runner.explain.counting import Tally, _turning, counted, read_instructions, spliced
+from repro_runner.explain.find_sites import FAILED
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.running import run_program
 from tests.repro_runner.fixtures import FIXTURES
 
 pytestmark = pytest.mark.torch

@@ -12,8 +12,9 @@ import torch
 from torch._dynamo import utils
 
 from repro_runner.explain import Report
-from repro_runner.explain.frequency import GIVEN_UP
-from repro_runner.explain.running import ProgramToRun, run_program
+from repro_runner.explain.find_sites import GIVEN_UP
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.running import run_program
 from tests.repro_runner.explain.test_sites import logged_places, places
 from tests.repro_runner.fixtures import FIXTURES
 

@@ -19,7 +19,7 @@ from torch._dynamo import convert_frame, exc, resume_execution, symbolic_convert
 from registry.ids import linked_ids
 from repro_runner.capture import capture_breaks
 from repro_runner.explain import Report, Site, explain
-from repro_runner.explain.frequency import FAILED, PAST_LIMIT
+from repro_runner.explain.find_sites import FAILED, PAST_LIMIT
 
 pytestmark = pytest.mark.torch
 

@@ -43,7 +43,8 @@ class Handed:
 def handed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handed]:
     import torch
 
-    from repro_runner.explain.running import ProgramToRun, run_program
+    from repro_runner.explain.program import ProgramToRun
+    from repro_runner.explain.running import run_program
 
     before = {path: path.read_bytes() for path in PROGRAM.parent.iterdir() if path.is_file()}
     program = ProgramToRun(script=str(PROGRAM), arguments=("3",))
@@ -167,7 +168,8 @@ def test_the_fixed_program_breaks_as_it_says_when_somebody_else_runs_it(
 ) -> None:
     import torch
 
-    from repro_runner.explain.running import ProgramToRun, run_program
+    from repro_runner.explain.program import ProgramToRun
+    from repro_runner.explain.running import run_program
 
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     with torch._dynamo.config.patch(capture_scalar_outputs=False):

@@ -1,21 +1,25 @@
-"""The lines around a break, from the file as it is now."""
+"""Lines of source that are shown: those around a break, and those of a fix beside the program that it fixes."""
 
 from __future__ import annotations
 
 import ast
 import linecache
+import re
 import textwrap
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from pathlib import Path
 
-from repro_runner.explain.report import Report
-from repro_runner.explain.site import Site
+from registry.advice import Fix
+from repro_runner.explain.site import Observed, Site
 from repro_runner.output.places import located
 
 _BEFORE, _AFTER = 2, 1
 _LONGEST = 400
+_CONTEXT = 2
+"""Lines that stay, around those of a fix that change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +37,7 @@ Excerpts = Mapping[Site, tuple[ExcerptLine, ...]]
 """The lines around each site."""
 
 
-def read_excerpts(report: Report, folder: Path) -> Excerpts:
+def read_excerpts(report: Observed, folder: Path) -> Excerpts:
     """Read what is around every site; only the line itself where the file is gone, or is another by now.
 
     `folder` is where the program was started.
@@ -93,3 +97,35 @@ def _is_code(text: str) -> bool:
             return bool(ast.parse(text.strip()).body)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChangedLine:
+    """A line of code; `mark` is `-` for one that goes, `+` for one that comes, ` ` for one that stays."""
+
+    mark: str
+    text: str
+
+
+def compare_with_fix(broken: str, fix: Fix) -> tuple[ChangedLine, ...]:
+    """From the smallest program that breaks to its fix; long stretches that stay are left out."""
+    before = _named(broken, "broken", fix.code).splitlines()
+    after = [*fix.settings.splitlines(), *_named(fix.code, fix.name, broken).splitlines()]
+    changes: list[ChangedLine] = []
+    for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(_CONTEXT):
+        if changes:
+            changes.append(ChangedLine(mark=" ", text="…"))
+        for tag, start, end, new_start, new_end in group:
+            changes += _as_changes(" " if tag == "equal" else "-", before[start:end])
+            changes += _as_changes("+", after[new_start:new_end]) if tag != "equal" else ()
+    return tuple(changes)
+
+
+def _as_changes(mark: str, lines: list[str]) -> Iterator[ChangedLine]:
+    return (ChangedLine(mark=mark, text=line) for line in lines)
+
+
+def _named(code: str, name: str, other: str) -> str:
+    """Both programs under one name, so that only what differs is shown as different."""
+    common = "f" if not re.search(r"\bf\b", code + other) else "function"
+    return re.sub(rf"\b{re.escape(name)}\b", common, code)

@@ -1,4 +1,4 @@
-"""A script or a module that is to be `__main__`, as `python` would find it."""
+"""A program that is to be run: a script or a module that becomes `__main__`, as `python` finds it. No torch here."""
 
 from __future__ import annotations
 
@@ -6,12 +6,31 @@ import builtins
 import importlib.util
 import sys
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramToRun:
+    """A script or a module, its arguments, and what to do to it first."""
+
+    script: str = ""
+    module: str = ""
+    arguments: tuple[str, ...] = ()
+    compiled: tuple[str, ...] = ()
+    """Functions, methods and classes to compile though the program does not: `pkg.mod:step`, `model.py:Net.forward`,
+    `__main__:step` for one of the program itself."""
+    allow_breaks: bool = False
+    """Run every `fullgraph=True` with fullgraph off, so that all breaks are listed and not only the first."""
+
+    @property
+    def name(self) -> str:
+        return self.script or self.module
 
 
 class MainModule(ABC):

@@ -1,20 +1,16 @@
-"""What a report says, as sentences: every face uses the same ones."""
+"""What a report says, as sentences: every format uses the same ones."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from repro_runner.explain.report import Program, Report
-from repro_runner.explain.site import Recompile, Site
-from repro_runner.explain.suggestion import Suggestion
+from registry.model import Category
+from repro_runner.explain.site import VERIFIED, Observed, Program, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
+from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted, seconds
-
-if TYPE_CHECKING:
-    from registry.model import Category
 
 _HAPPENED = {
     "resumed": "the graph ends here, Python runs this line, and another graph goes on",
@@ -88,7 +84,7 @@ def recompiles(found: Iterable[Recompile]) -> tuple[str, ...]:
     return tuple(f"recompiled {times}×: {guard or 'torch names no guard'}" for guard, times in guards.items())
 
 
-def totals(report: Report) -> str:
+def totals(report: Observed) -> str:
     """The summary line."""
     of = report.totals
     return " · ".join(
@@ -129,7 +125,7 @@ def ended(program: Program) -> str:
     return f"{name} {how}; the report goes up to there"
 
 
-def no_breaks(report: Report) -> str:
+def no_breaks(report: Observed) -> str:
     """What a report without sites means; empty for one that has some."""
     of = report.totals
     if report.sites:
@@ -144,7 +140,7 @@ def no_breaks(report: Report) -> str:
     return "nothing was compiled: call a function under torch.compile inside the block"
 
 
-def hidden(report: Report, *, fullgraph_off: bool) -> str:
+def hidden(report: Observed, *, fullgraph_off: bool) -> str:
     """What to do when a fatal break may have kept others from being seen."""
     if fullgraph_off or not report.program.name or all(site.kind != "fatal" for site in report.sites):
         return ""
@@ -156,7 +152,7 @@ def hidden(report: Report, *, fullgraph_off: bool) -> str:
 
 def verified(suggestion: Suggestion) -> bool:
     """Whether a model's patch was run, and held."""
-    return suggestion.verdict == "verified"
+    return suggestion.verdict == VERIFIED
 
 
 def suggested(suggestion: Suggestion) -> str:
@@ -176,3 +172,19 @@ def share(category: Category, count: int, total: int) -> str:
     first, _, rest = category.title.partition(" ")
     title = f"{first if first.isupper() else first[:1].lower() + first[1:]} {rest}".strip()
     return f"{count} of {counted(total, 'break')} {verb} about {title}"
+
+
+def short_text(report: Observed) -> str:
+    """The totals, then a line per site."""
+    folder = Path.cwd()
+    rows = [
+        (
+            " → ".join(site.gb_ids),
+            site.kind,
+            where(site, folder),
+            f"compiled {site.compiled}×, ran {ran(site)}×",
+        )
+        for site in report.sites
+    ]
+    closing = (no_breaks(report), ended(report.program))
+    return "\n".join([totals(report), *table(rows, indent="  "), *(plain(line) for line in closing if line)])

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from registry.documents import Document, head
 from repro_runner.explain.comparison import Comparison, Figure, Pair
 from repro_runner.explain.site import Site
+from repro_runner.output.places import shown_place
+from repro_runner.output.templates import text_templates
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted, seconds
 
-_TEMPLATES = Path(__file__).parent / "templates"
+_TEMPLATES = Path(__file__).parent.parent / "templates"
 
 
-def comparison_document(comparison: Comparison) -> dict[str, Any]:
+class ComparisonDocument(Document):
+    """What changed from the first run to the second."""
+
+    by_type: bool
+    differences: list[dict[str, Any]]
+    gone_sites: int
+    new_sites: int
+    gone: list[dict[str, Any]]
+    new: list[dict[str, Any]]
+    altered: list[dict[str, Any]]
+    same: int
+    figures: list[dict[str, Any]]
+
+
+def comparison_document(comparison: Comparison) -> ComparisonDocument:
     """Everything, for programs."""
     return {
-        "kind": "comparison",
-        "schema": 1,
+        **head("comparison"),
         "by_type": comparison.by_type,
         "differences": [asdict(one) for one in comparison.differences],
         "gone_sites": comparison.gone_sites,
@@ -56,13 +71,13 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     for one in comparison.differences:
         yield f"{one.what}: {plain(one.before) or 'none'} -> {plain(one.after) or 'none'}"
     yield headline(comparison)
-    for title, places in (("gone", comparison.gone), ("new", comparison.new)):
-        if places:
+    for title, sites in (("gone", comparison.gone), ("new", comparison.new)):
+        if sites:
             yield f"\n{title}"
-            for place in places:
-                yield f"  {plain(name_of(place))}"
-                if place.source:
-                    yield f"      {plain(place.source)}"
+            for site in sites:
+                yield f"  {plain(name_of(site))}"
+                if site.source:
+                    yield f"      {plain(site.source)}"
     if comparison.altered:
         yield "\naltered"
         yield from (f"  {plain(name_of(pair.after))}: {plain(what_changed(pair))}" for pair in comparison.altered)
@@ -74,18 +89,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 def comparison_markdown(comparison: Comparison) -> str:
     """For a pull request or an issue."""
-    import jinja2
-
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=False,  # every text of a user goes through `code`, in which nothing means anything
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
-    environment.filters["code"] = _code_span
-    template = environment.get_template("comparison.md.j2")
+    template = text_templates(_TEMPLATES).get_template("comparison.md.j2")
     return template.render(
         comparison=comparison,
         headline=headline(comparison),
@@ -106,11 +110,11 @@ def headline(comparison: Comparison) -> str:
     return ", ".join(parts) + ("; compared by type, since one run has no lines." if comparison.by_type else ".")
 
 
-def name_of(place: Site) -> str:
+def name_of(site: Site) -> str:
     """`models/net.py:12 in forward, GB0025 as GB7000: the type`."""
-    ids = " as ".join(place.gb_ids)
-    named = f"{ids}: {place.gb_type}"
-    return f"{_shown(place.file)}:{place.line} in {place.function}, {named}" if place.file else named
+    ids = " as ".join(site.gb_ids)
+    named = f"{ids}: {site.gb_type}"
+    return f"{shown_place(site.file, site.line)} in {site.function}, {named}" if site.file else named
 
 
 def what_changed(pair: Pair) -> str:
@@ -121,7 +125,7 @@ def what_changed(pair: Pair) -> str:
 def _changes(pair: Pair) -> Iterator[str]:
     old, new = pair.before, pair.after
     if old.file != new.file:
-        yield f"was at {_shown(old.file)}:{old.line}"
+        yield f"was at {shown_place(old.file, old.line)}"
     elif old.line != new.line:
         yield f"was at line {old.line}"
     if old.gb_ids != new.gb_ids:
@@ -145,21 +149,3 @@ def _number(figure: Figure, value: float | None) -> str:
     if value is None:
         return "–"
     return seconds(value) if figure.name.endswith("_seconds") else str(value)
-
-
-def _shown(file: str) -> str:
-    """Short, and still enough to find it."""
-    _, installed, package = file.rpartition("site-packages/")
-    if installed:
-        return package
-    try:
-        return str(Path(file).relative_to(Path.cwd()))
-    except ValueError:
-        return file
-
-
-def _code_span(text: str) -> str:
-    """Markdown's code in a line, whatever stands in the text."""
-    text = plain(text)
-    marks = "`" * (max((len(run) for run in re.findall("`+", text)), default=0) + 1)
-    return f"{marks} {text} {marks}" if "`" in text or text != text.strip() else f"{marks}{text}{marks}"

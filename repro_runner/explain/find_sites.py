@@ -1,0 +1,241 @@
+"""From what was raised, compiled and counted to sites, recompiles and totals.
+
+A site is a file, a line and a cause: two different breaks of one line are two sites, since they have two remedies. What
+the cause surfaced as, in whatever frame, belongs to its site.
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from types import CodeType
+
+from repro_runner.capture.breaks import KINDS, RESUMED, SWALLOWED, UserFrame, plain_name
+from repro_runner.capture.recorder import Raised, Recorder, TakenFrame
+from repro_runner.explain.site import Frequency, Recompile, Site, Totals
+
+FAILED = "torch.compile stopped here with an error"
+GIVEN_UP = "Dynamo gave up the whole function: it runs as plain Python, where nothing is counted"
+PAST_LIMIT = "the function reached the recompile limit and now runs as plain Python, where nothing is counted"
+NO_FRAME = "it happened outside of a compiled call, as in an export"
+NO_COUNTER = "the code that Dynamo made has no place for a counter"
+_LIMIT = "limit exceeded"
+"""In the type of the break that ends a function's compilations, in all releases."""
+
+
+def _stack_of(raised: Raised) -> tuple[UserFrame, ...]:
+    """The user's frames; of a break before the first instruction, the function that was to be compiled."""
+    if raised.stack or raised.frame is None or raised.frame.code is None:
+        return raised.stack
+    code = raised.frame.code
+    source = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+    return (UserFrame(file=code.co_filename, line=code.co_firstlineno, function=code.co_name, source=source),)
+
+
+def _is_break(raised: Raised) -> bool:
+    """Whether a graph broke, or a function that the user wants compiled was given up."""
+    if raised.kind == SWALLOWED or not _stack_of(raised):
+        return False
+    return raised.frame is None or raised.frame.asked_for
+
+
+def _innermost(causes: Iterable[Raised]) -> list[Raised]:
+    """Without those that happened once more inside.
+
+    A break in `g`, inlined into `f`, is reported when `f` is compiled. Then `f` calls `g`, which is compiled by itself,
+    and breaks again: that is the same event, and only the report from `g` is to be counted.
+    """
+    paths = {id(one): tuple((frame.file, frame.line) for frame in _stack_of(one)) for one in causes}
+    known = set(paths.values())
+    return [
+        one for one in causes if not any(paths[id(one)][start:] in known for start in range(1, len(paths[id(one)])))
+    ]
+
+
+def _find_frequency(
+    causes: Sequence[Raised], ran: Mapping[TakenFrame, int], past_limit: AbstractSet[CodeType]
+) -> Frequency:
+    """Compilations of one line add up; one of them that can't be counted makes the sum unknown."""
+    counted = _innermost(causes)
+    unknown = next((why for one in counted if (why := _why_unknown(one, ran, past_limit))), "")
+    if unknown:
+        return Frequency(ran=None, why_unknown=unknown)
+    return Frequency(ran=sum(ran[frame] for frame in {one.frame for one in counted} if frame is not None))
+
+
+def _why_unknown(one: Raised, ran: Mapping[TakenFrame, int], past_limit: AbstractSet[CodeType]) -> str:
+    if one.kind == "fatal":
+        return FAILED
+    if one.frame is None:
+        return NO_FRAME
+    if one.frame.code in past_limit:
+        return PAST_LIMIT
+    if one.kind == "frame skipped":
+        return GIVEN_UP
+    return "" if one.frame in ran else NO_COUNTER
+
+
+@dataclass(slots=True, kw_only=True)
+class Compilation:
+    """One compilation of a function, or of the rest of one after a break."""
+
+    frame: TakenFrame | None
+    compile_id: str
+    name: str
+    """Of the code: the rest of `f` after line 7 is called `torch_dynamo_resume_in_f_at_7`."""
+    file: str
+    line: int
+    ops: int | None
+    """In its graph; None where the compilation came to nothing."""
+    installed: bool
+    """Whether code came of it."""
+    seconds: float
+    thrown_away: float
+    """Of those seconds: attempts before the last one, or all of them when the frame was given up."""
+    guard: str
+    """Which one failed, so that this compilation had to be; empty for a first one."""
+
+    @property
+    def is_rest(self) -> bool:
+        return RESUMED.fullmatch(self.name) is not None
+
+    @property
+    def has_graph(self) -> bool:
+        return self.installed and bool(self.ops)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched:
+    """All that was seen while a program compiled and ran."""
+
+    recorder: Recorder
+    compilations: Sequence[Compilation]
+    rests: Mapping[TakenFrame, AbstractSet[CodeType]]
+    ran: Mapping[TakenFrame, int]
+    """How often the code of a frame got to its break; without those that could not be counted."""
+
+    def of(self, causes: Iterable[Raised]) -> list[Compilation]:
+        """The compilations in which these breaks happened."""
+        frames = {one.frame for one in causes if one.frame is not None}
+        return [one for one in self.compilations if one.frame in frames]
+
+    def after(self, causes: Iterable[Raised]) -> list[Compilation]:
+        """Those of the rests of functions after these breaks."""
+        rests = {rest for one in causes if one.frame is not None for rest in self.rests.get(one.frame, ())}
+        return [one for one in self.compilations if one.frame is not None and one.frame.code in rests]
+
+    def past_limit(self) -> set[CodeType]:
+        """Functions that were compiled too often to be compiled again."""
+        return {
+            one.frame.code
+            for one in self.recorder.raised
+            if _LIMIT in one.parts.gb_type and one.frame is not None and one.frame.code is not None
+        }
+
+
+def find_sites(watched: Watched) -> tuple[Site, ...]:
+    """The most expensive first: by the compilation time that it cost, then by how often it ran."""
+    raised = [one for one in watched.recorder.followed() if _is_break(one)]
+    surfaced = {id(one.surfaced_as) for one in raised}
+    places: dict[tuple[str, int, str], list[Raised]] = {}
+    for one in raised:
+        if id(one) not in surfaced:
+            at = _stack_of(one)[-1]
+            places.setdefault((at.file, at.line, watched.recorder.id_of(one)), []).append(one)
+    past_limit = watched.past_limit()
+    sites = [_site(causes, watched, past_limit) for causes in places.values()]
+    return tuple(sorted(sites, key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line)))
+
+
+def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> Site:
+    first, inner = causes[0], _innermost(causes)
+    stack = tuple(_plain(frame) for frame in _stack_of(first))
+    chain = {watched.recorder.id_of(one): one.parts.gb_type for cause in causes for one in _chain(cause)}
+    here, after = watched.of(causes), watched.after(causes)
+    again = {id(one): one for one in (*here, *after)}
+    return Site(
+        file=stack[-1].file,
+        line=stack[-1].line,
+        function=stack[-1].function,
+        source=stack[-1].source,
+        columns=tuple(sorted({cause.columns for cause in causes if cause.columns is not None})),
+        gb_ids=tuple(chain),
+        gb_types=tuple(chain.values()),
+        kind=min((cause.kind for cause in causes), key=KINDS.index),
+        message=first.message,
+        context=first.parts.context,
+        explanation=first.parts.explanation,
+        hints=first.parts.hints,
+        stack=stack,
+        compiled=len({id(cause.frame) for cause in causes}),
+        frequency=_find_frequency(causes, watched.ran, past_limit),
+        ops_before=_ops(watched.of(inner)),
+        ops_after=_ops(watched.after(inner)),
+        recompiles=find_recompiles(again.values()),
+        lost_seconds=_lost_seconds(causes, inner, watched),
+        compile_ids=tuple(dict.fromkeys(cause.compile_id for cause in causes if cause.compile_id)),
+    )
+
+
+def _plain(frame: UserFrame) -> UserFrame:
+    return replace(frame, function=plain_name(frame.function))
+
+
+def _chain(cause: Raised) -> list[Raised]:
+    chain = [cause]
+    while chain[-1].surfaced_as is not None:
+        chain.append(chain[-1].surfaced_as)
+    return chain
+
+
+def _ops(compilations: Sequence[Compilation]) -> int | None:
+    """Of the newest that came to something."""
+    return next((one.ops for one in reversed(compilations) if one.installed), None)
+
+
+def _lost_seconds(causes: Sequence[Raised], inner: Sequence[Raised], watched: Watched) -> float:
+    """Attempts thrown away at this break, and whole compilations that there would not be without it.
+
+    Those are of the rests of functions after it, and of the function that holds the line where it was to be inlined.
+    An attempt thrown away in one of them is the loss of whatever broke there.
+    """
+    here = watched.of(causes)
+    extra = {id(one) for one in watched.after(causes)}
+    if len(inner) < len(causes):
+        extra |= {id(one) for one in watched.of(inner) if not one.is_rest}
+    lost = sum(one.thrown_away if one.installed else one.seconds for one in here)
+    whole = [one for one in watched.compilations if id(one) in extra and one.installed]
+    return lost + sum(one.seconds - one.thrown_away for one in whole)
+
+
+def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...]:
+    """Those that had to be because a guard failed."""
+    return tuple(
+        Recompile(
+            function=plain_name(one.name),
+            file=one.file,
+            line=one.line,
+            guard=one.guard,
+            compile_id=one.compile_id,
+            seconds=one.seconds,
+        )
+        for one in compilations
+        if one.guard
+    )
+
+
+def find_totals(compilations: Sequence[Compilation]) -> Totals:
+    """Graphs and ops of all compilations that came to something: as many graphs as were given to a backend.
+
+    A function and each rest of it is one frame, however often it was compiled; a compilation that was given up counts.
+    """
+    with_graph = [one for one in compilations if one.has_graph]
+    return Totals(
+        graphs=len(with_graph),
+        ops=sum(one.ops or 0 for one in with_graph),
+        frames=len({one.frame.code for one in compilations if one.installed and one.frame is not None}),
+        compilations=len(compilations),
+        compile_seconds=sum(one.seconds for one in compilations),
+    )
