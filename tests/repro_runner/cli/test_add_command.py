@@ -196,14 +196,20 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("[]", "no saved run; `graphbreak explain SCRIPT --save FILE` writes one"),
-        ('{"kind": "evidence", "schema": 1}', "no saved run"),
-        ('{"kind": "explain", "schema": 99}', "schema 99 is newer than 1; update this project"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        (
+            "[]",
+            "not a document of kind 'explain' or 'captured' or 'log'; `graphbreak explain SCRIPT --save FILE` writes one",
+        ),
+        ('{"kind": "evidence", "schema": 1}', "not a document of kind"),
+        (
+            '{"kind": "explain", "schema": 99}',
+            "written by a newer version (schema 99; this one reads up to 1); update this one",
+        ),
         ('{"kind": "explain", "schema": 1}', "a damaged file"),
         ('{"kind": "explain", "schema": 1, "sites": 3}', "a damaged file"),
-        ("\x80", "no JSON"),
+        ("\x80", "not JSON"),
     ],
 )
 def test_what_is_no_saved_run_is_refused_in_one_line(

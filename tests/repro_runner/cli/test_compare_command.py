@@ -215,7 +215,7 @@ def test_markdown_takes_nothing_of_a_program_for_markup(tmp_path: Path, capsys: 
     hostile = a_site(BRANCH, source="x = `a` | *b* <script>", function="__init__")
     assert run_compare(tmp_path, a_report(), a_report(hostile), "--format", "md") == 0
     shown = capsys.readouterr().out
-    assert f"- `/home/me/net.py:12 in __init__, GB0170: {BRANCH[1]}`  \n  `` x = `a` | *b* <script> ``\n" in shown
+    assert f"- `/home/me/net.py:12 in __init__, GB0170: {BRANCH[1]}`  \n  ``x = `a` | *b* <script>``\n" in shown
     assert "| graphs | 4 | 4 |" in shown
 
 
@@ -244,7 +244,7 @@ def test_both_files_are_judged_at_once(tmp_path: Path, capsys: pytest.CaptureFix
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(": ")[2] for line in lines] == [
         "No such file or directory; `graphbreak explain SCRIPT --save FILE` writes one",
-        "schema 9 is newer than 1; update this project",
+        "written by a newer version (schema 9; this one reads up to 1); update this one",
     ]
 
 
