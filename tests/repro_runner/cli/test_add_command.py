@@ -193,15 +193,15 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, capsys: pytest.Captur
     assert list(tmp_path.iterdir()) == []
 
 
+REMEDY = "`graphbreak explain SCRIPT --save FILE` writes one"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         ("{", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        (
-            "[]",
-            "not a document of kind 'explain' or 'captured' or 'log'; `graphbreak explain SCRIPT --save FILE` writes one",
-        ),
+        ("[]", f"not a document of kind 'explain' or 'captured' or 'log'; {REMEDY}"),
         ('{"kind": "evidence", "schema": 1}', "not a document of kind"),
         (
             '{"kind": "explain", "schema": 99}',
