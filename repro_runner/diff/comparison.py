@@ -104,7 +104,7 @@ def _changes(before: Flat, after: Flat) -> Iterator[Path]:
     for path, leaf in after.items():
         was = before.get(path)
         if isinstance(leaf, Tensor) and isinstance(was, Tensor):
-            # Most parameters are as they were, and this says so at once; NaN and sparse tensors take the long way.
+            # Most parameters are as they were, which this finds at once; NaN and sparse tensors take the long way.
             plain = was.dtype == leaf.dtype and was.layout == leaf.layout == torch.strided
             if not (plain and torch.equal(was, leaf)) and not compare_tensors(was, leaf, _EXACT).passed:
                 yield path

@@ -1,17 +1,54 @@
-"""Run a model once, and keep everything it left: what it returned, what it wrote, and its gradients."""
+"""Run a model once under a backend, or eagerly, and keep everything it left: what it returned, what it wrote, and its
+gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
+from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.backends.by_name import Backend, find_backend
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.values import Flat, flatten
+
+CompiledGraph = Callable[..., Any]
+
+EAGER = "eager"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedBackend:
+    """What the model runs under, by its name: a backend of torch.compile, or, without one, no compiler at all."""
+
+    name: str
+    backend: Backend | None
+
+    def compiler(self, seen: list[GraphModule]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+        """From a model to what is called in its place; each graph that the backend is given is added to `seen`."""
+        backend = self.backend
+        if backend is None:
+            # What the model itself compiles, a part of it or all, runs without a compiler, too.
+            return lambda model: torch.compiler.set_stance("force_eager")(model)
+
+        def watched(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
+            seen.append(graph)
+            return backend(graph, inputs, **keywords)
+
+        return lambda model: torch.compile(model, backend=watched)
+
+
+def named_backend(backend: str | Backend) -> NamedBackend:
+    """From a name (`eager` for no compiler at all) or a callable; InvalidInput suggests near misses."""
+    if not isinstance(backend, str):
+        return NamedBackend(name=getattr(backend, "__name__", type(backend).__name__), backend=backend)
+    if backend == EAGER:
+        return NamedBackend(name=EAGER, backend=None)
+    return NamedBackend(name=backend, backend=find_backend(backend))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,8 +111,8 @@ def _run_backward(subject: ModelUnderTest, returned: Flat) -> None:
     """Each output weighted with random numbers, the same on both sides: a sum would hide errors that cancel out."""
     tensors = [leaf for leaf in returned.values() if isinstance(leaf, Tensor) and leaf.requires_grad]
     if not tensors:
-        told = "no output requires grad, so there are no gradients to compare; leave them out"
-        raise InvalidInput([Problem(subject.name, told)])
+        problem = "no output requires grad, so there are no gradients to compare; leave them out"
+        raise InvalidInput([Problem(subject.name, problem)])
     generator = torch.Generator().manual_seed(subject.seed)
     torch.autograd.backward(tensors, [random_like(each, generator) for each in tensors])
 

@@ -15,20 +15,18 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import torch
-import torch._inductor.config
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.execution import Execution, execute, inputs_of, state_of
-from repro_runner.diff.first_op import FirstDifference
+from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute, inputs_of, named_backend, state_of
+from repro_runner.diff.first_op import FirstDifference, WatchedGraphs
 from repro_runner.diff.report import DiffReport
-from repro_runner.diff.sides import EAGER, Side, find_side
-from repro_runner.diff.watched_graphs import WatchedGraphs
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.torch_seams import inductor_config, reset
 
 
 class KernelDiffHarness:
@@ -55,7 +53,7 @@ class KernelDiffHarness:
         self._config = config
 
     def compare(self, generate_visualizations: bool = False, find_first_op: bool = True) -> DiffReport:
-        """Run both sides. InvalidInput if the model fails without the backend under test, or there is no tensor."""
+        """Run the model under both backends. InvalidInput if it fails without the one under test, or has no tensor."""
         return diff_model(
             self.subject,
             self._config,
@@ -80,7 +78,7 @@ def diff_model(
     if pictures and importlib.util.find_spec("matplotlib") is None:
         remedy = "`pip install graph-break-registry[toolkit]`, or leave the pictures out"
         raise InvalidInput([Problem("pictures", f"matplotlib is not installed; {remedy}")])
-    reference, test = find_side(reference_backend), find_side(test_backend)
+    reference, test = named_backend(reference_backend), named_backend(test_backend)
     header: dict[str, Any] = {
         "model": subject.name,
         "reference": reference.name,
@@ -97,9 +95,9 @@ def diff_model(
         _refuse_if_nothing_to_compare(subject, before, expected[0])
         graphs: list[GraphModule] = []
         try:
-            found = _run_side(subject, test, config, graphs)
+            found = _run_under(subject, test, config, graphs)
         except Exception as error:  # noqa: BLE001 - a backend may raise anything
-            return DiffReport(**header, failure=_told(error), graphs=len(graphs))
+            return DiffReport(**header, failure=_backend_error(error), graphs=len(graphs))
         leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
         first = None
         if find_first_op and test.backend is not None and not all(leaf.passed for leaf in leaves):
@@ -118,31 +116,31 @@ def diff_model(
 @contextlib.contextmanager
 def _same_conditions(config: ComparisonConfig) -> Iterator[None]:
     """Nothing compiled before is used, nothing is left behind, and Inductor draws the random numbers of eager."""
-    torch._dynamo.reset()
+    reset()
     try:
-        with torch._inductor.config.patch(fallback_random=config.fallback_random):
+        with inductor_config.patch(fallback_random=config.fallback_random):
             yield
     finally:
-        torch._dynamo.reset()
+        reset()
 
 
-def _run_side(
-    subject: ModelUnderTest, side: Side, config: ComparisonConfig, graphs: list[GraphModule]
+def _run_under(
+    subject: ModelUnderTest, named: NamedBackend, config: ComparisonConfig, graphs: list[GraphModule]
 ) -> list[Execution]:
-    compiler = side.compiler(graphs)
+    compiler = named.compiler(graphs)
     return [execute(subject, compiler, gradients=config.gradients) for _ in range(config.repeats)]
 
 
-def _run_reference(subject: ModelUnderTest, side: Side, config: ComparisonConfig) -> list[Execution]:
+def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: ComparisonConfig) -> list[Execution]:
     try:
-        return _run_side(subject, side, config, [])
+        return _run_under(subject, named, config, [])
     except InvalidInput:
         raise
     except Exception as error:
-        if side.backend is None:
+        if named.backend is None:
             failure = f"{describe_error(error)}; it fails without torch.compile, too"
             raise ModelFailed([Problem(where(error, subject.name), failure)]) from error
-        failure = f"the reference backend {side.name} can't run it: {_told(error)}"
+        failure = f"the reference backend {named.name} can't run it: {_backend_error(error)}"
         raise InvalidInput([Problem(subject.name, failure)]) from error
 
 
@@ -174,13 +172,13 @@ def _variations(executions: Sequence[Execution]) -> dict[str, float]:
 
 
 def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: ComparisonConfig) -> FirstDifference:
-    torch._dynamo.reset()
+    reset()
     watched = WatchedGraphs(backend, config)
     execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
-    return watched.found
+    return watched.first_difference
 
 
-def _told(error: BaseException) -> str:
+def _backend_error(error: BaseException) -> str:
     """What the backend itself said, without what Dynamo wraps around it."""
     return describe_error(getattr(error, "inner_exception", None) or error)
 

@@ -1,4 +1,8 @@
-"""Measure how far two tensors are apart: a piece at a time, so that large ones need no large copies."""
+"""Measure how far two tensors are apart: a piece at a time, so that large ones need no large copies.
+
+Integers of up to 64 bits are measured exactly. The distance of two int64 needs 64 bits itself: it is held in an int64
+tensor whose bits are read without a sign.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,10 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from repro_runner.diff.bits import as_float64, distances, largest, ordered_floats, ordered_integers
-
 _PIECE = 2**20
+_SIGN = -(2**63)
+_INTEGER_OF_SIZE = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
+_UNSIGNED_FLOAT = getattr(torch, "float8_e8m0fnu", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +57,7 @@ class Measures:
     max_relative: float = 0.0
     max_ulp: int | None = None
     worst: int | None = None
-    """The element with the largest error among those that are not close, or among all if all are close."""
+    """The element with the _largest error among those that are not close, or among all if all are close."""
     _worst_key: tuple[bool, float] = (False, 0.0)
     _error_sum: float = 0.0
     _error_norm: float = 0.0
@@ -131,8 +136,8 @@ def _together(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _integers(reference: Tensor, test: Tensor, limits: Limits) -> Piece:
-    apart = distances(ordered_integers(reference), ordered_integers(test))
-    error = as_float64(apart)
+    apart = _distances(_ordered_integers(reference), _ordered_integers(test))
+    error = _as_float64(apart)
     one, other = reference.to(torch.float64), test.to(torch.float64)
     # A distance is never rounded to zero, so that these are exact where nothing is tolerated.
     close = error <= limits.atol + limits.rtol * one.abs()
@@ -159,7 +164,7 @@ def _floats(reference: Tensor, test: Tensor, limits: Limits) -> Piece:
         test_parts=torch.where(finite, other, 0.0),
         finite=bool(finite.any()),
         incomparable=int((~same & ~finite).any(-1).sum()),
-        ulp=None if apart is None else largest(apart),
+        ulp=None if apart is None else _largest(apart),
     )
 
 
@@ -175,9 +180,9 @@ def _modulus(parts: Tensor) -> Tensor:
 
 
 def _ulp(reference: Tensor, test: Tensor) -> Tensor:
-    """How many steps lie between, part by part; infinity is the step after the largest number, NaN is nowhere: 0."""
+    """How many steps lie between, part by part; infinity is the step after the _largest number, NaN is nowhere: 0."""
     one, other = _own_parts(reference), _own_parts(test)
-    apart = distances(ordered_floats(one), ordered_floats(other))
+    apart = _distances(_ordered_floats(one), _ordered_floats(other))
     known = ~(one.to(torch.float64).isnan() | other.to(torch.float64).isnan())
     return torch.where(known, apart, 0)
 
@@ -194,3 +199,34 @@ def _norm(numbers: Tensor) -> float:
     if scale == 0.0 or math.isinf(scale):
         return scale
     return scale * float((numbers / scale).square().sum().sqrt())
+
+
+def _ordered_integers(integers: Tensor) -> Tensor:
+    """int64 in the same order and at the same _distances; uint64 is shifted to fit."""
+    if integers.dtype == torch.uint64:
+        return integers.view(torch.int64) ^ _SIGN
+    return integers.to(torch.int64)
+
+
+def _ordered_floats(floats: Tensor) -> Tensor:
+    """int64 in which neighbouring floats are neighbouring integers; zero is 0, with either sign."""
+    bits = floats.view(_INTEGER_OF_SIZE[floats.dtype.itemsize]).to(torch.int64)
+    if floats.dtype == _UNSIGNED_FLOAT:
+        return bits & 0xFF
+    magnitude = bits & ((1 << (8 * floats.dtype.itemsize - 1)) - 1)
+    return torch.where(bits < 0, -magnitude, magnitude)
+
+
+def _distances(one: Tensor, other: Tensor) -> Tensor:
+    """|one - other|, without a sign."""
+    return torch.where(one > other, one - other, other - one)
+
+
+def _largest(unsigned: Tensor) -> int:
+    """The _largest of some _distances, exactly."""
+    return int((unsigned ^ _SIGN).max()) + 2**63
+
+
+def _as_float64(unsigned: Tensor) -> Tensor:
+    """Distances as floats: the nearest there is."""
+    return unsigned.to(torch.float64) + (unsigned < 0).to(torch.float64) * 2.0**64

@@ -1,7 +1,7 @@
 """Pictures of errors, as PNG: a heat map, a histogram and a scatter plot of a tensor, and one bar per tensor for all.
 
 Drawn with matplotlib, without a display and without a trace in its global state; the same tensors give the same bytes.
-Transparent, in colours that can be told apart by everybody and read on light and on dark ground.
+Transparent, in colours that colour-blind readers can distinguish, to be read on light and on dark ground.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _draw_heat_map(figure: Figure, axes: Axes, reference: Tensor, test: Tensor, 
     errors, (rows, columns) = _pooled_errors(reference, test, limits)
     finite = errors[errors.isfinite() & (errors > 0)]
     _title(
-        axes, "|test − reference|; grey where equal", _columns_told(reference, columns), _rows_told(reference, columns)
+        axes, "|test − reference|; grey where equal", _column_label(reference, columns), _row_label(reference, columns)
     )
     extent = (-0.5, columns - 0.5, rows - 0.5, -0.5)
     axes.set_facecolor("#80808040")  # what is exactly equal
@@ -137,11 +137,11 @@ def _as_matrix(tensor: Tensor) -> Tensor:
     )
 
 
-def _columns_told(tensor: Tensor, columns: int) -> str:
+def _column_label(tensor: Tensor, columns: int) -> str:
     return f"dimension {tensor.dim() - 1}" if tensor.dim() > 1 else f"element modulo {columns}"
 
 
-def _rows_told(tensor: Tensor, columns: int) -> str:
+def _row_label(tensor: Tensor, columns: int) -> str:
     if tensor.dim() <= 1:
         return f"element // {columns}"
     return "dimension 0" if tensor.dim() == 2 else f"dimensions 0 to {tensor.dim() - 2}, flattened"
@@ -150,8 +150,8 @@ def _rows_told(tensor: Tensor, columns: int) -> str:
 def _draw_histogram(axes: Axes, sample: Piece) -> None:
     measurable = sample.error.isfinite() & (sample.error > 0)
     equal, infinite = int((sample.error == 0).sum()), int(sample.error.isinf().sum())
-    told = [f"{equal} of {len(sample.error)} exactly equal", *([f"{infinite} NaN or inf"] if infinite else [])]
-    _title(axes, ", ".join(told), "log10 of the absolute error", "elements")
+    text = [f"{equal} of {len(sample.error)} exactly equal", *([f"{infinite} NaN or inf"] if infinite else [])]
+    _title(axes, ", ".join(text), "log10 of the absolute error", "elements")
     if not bool(measurable.any()):
         axes.text(0.5, 0.5, "no finite error", ha="center", va="center", transform=axes.transAxes, color=_INK)
         return
@@ -195,18 +195,18 @@ def _draw_summary(leaves: Sequence[LeafComparison]) -> bytes:
     )
     axes.invert_yaxis()
     for place, (leaf, length) in enumerate(zip(shown, lengths, strict=True)):
-        axes.text(length * 1.2, place, _bar_told(leaf), va="center", fontsize=8, color=_INK)
+        axes.text(length * 1.2, place, _bar_label(leaf), va="center", fontsize=8, color=_INK)
     left_out = f" ({len(shown)} of {len(leaves)}, the worst first)" if len(shown) < len(leaves) else ""
     _title(axes, f"Largest absolute error of each tensor{left_out}", "absolute error", "")
     return _png(figure)
 
 
-def _bar_told(leaf: LeafComparison) -> str:
-    told = "equal" if not _error(leaf) else f"{_error(leaf):.2g}"
+def _bar_label(leaf: LeafComparison) -> str:
+    text = "equal" if not _error(leaf) else f"{_error(leaf):.2g}"
     return (
-        told
+        text
         if leaf.passed or leaf.comparison is None
-        else f"{told}, {leaf.comparison.mismatch_percentage:.3g} % beyond"
+        else f"{text}, {leaf.comparison.mismatch_percentage:.3g} % beyond"
     )
 
 

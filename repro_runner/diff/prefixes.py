@@ -1,21 +1,23 @@
-"""The first ops of a graph as a graph of its own, with what they compute as its outputs."""
+"""The first ops of a graph as a graph of its own, with what they compute as its outputs; and runs of such a graph from
+the state in which the model ran the whole: inputs, random numbers, gradients."""
 
 from __future__ import annotations
 
+import copy
 import operator
 import re
-from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.fx import Graph, GraphModule, Interpreter, Node
-from torch.utils._pytree import SequenceKey, tree_flatten_with_path
 
 from repro_runner.constraints.nodes import op_name, source_line
-from repro_runner.diff.graph_run import GraphInputs
+from repro_runner.diff.execution import random_like
+from repro_runner.torch_seams import enter_autocast, exit_autocast, pytree
+from repro_runner.values import Flat
 
 Place = tuple[int, ...]
 """Where a tensor is in an op's value: `()` for the value itself, `(1, 0)` for the first item of its second."""
@@ -23,7 +25,6 @@ Place = tuple[int, ...]
 # Between such a pair tensors are not what they seem outside (vmap's lack a dimension): no value can be taken out.
 _OPENS = re.compile(r"_increment_nesting$|^_?enter_(?!autocast)")
 _CLOSES = re.compile(r"_decrement_nesting$|^_?exit_(?!autocast)")
-_ENTER_AUTOCAST, _EXIT_AUTOCAST = torch.amp.autocast_mode._enter_autocast, torch.amp.autocast_mode._exit_autocast
 _CALLS = ("call_function", "call_method", "call_module")
 
 
@@ -97,20 +98,20 @@ class GraphPrefixes:
     def alone(self, cut: Cut, inputs: Sequence[Any]) -> tuple[GraphModule, GraphInputs] | None:
         """One op as a graph, and what it is called with when the graph runs; None if that is more than tensors."""
         in_region = cut.end is not cut.node
-        operands = None if in_region else _Operands(self.graph, cut.node).found(inputs)
+        operands = None if in_region else _Operands(self.graph, cut.node).read(inputs)
         if operands is None:
             return None
         graph = Graph()
         placeholders = {node: graph.placeholder(node.name) for node in cut.node.all_input_nodes}
-        copy = graph.node_copy(cut.node, placeholders.__getitem__)
-        graph.output(tuple(_picked(graph, copy, place) for place in cut.places))
+        node = graph.node_copy(cut.node, placeholders.__getitem__)
+        graph.output(tuple(_picked(graph, node, place) for place in cut.places))
         return GraphModule(self.graph, graph), operands
 
     def _with_outputs(self, last: int, values: Sequence[tuple[Node, Place]]) -> tuple[GraphModule, list[Node]]:
-        copy = _Copy(self.graph)
+        prefix = _Copy(self.graph)
         for node in self._nodes[: last + 1]:
-            copy.add(node)
-        return copy.finished([copy.picked(*each) for each in values]), [node for node, _ in values]
+            prefix.add(node)
+        return prefix.finished([prefix.picked(*each) for each in values]), [node for node, _ in values]
 
     def _find_cuts(self) -> Iterator[Cut]:
         depth, opened = 0, 0
@@ -177,11 +178,11 @@ def _described(node: Node, tensor: Tensor) -> Operand:
 
 def tensors_by_place(value: Any) -> dict[Place, Tensor]:
     """Those among nested tuples and lists; what is in anything else can't be taken out by an index."""
-    leaves, _ = tree_flatten_with_path(value)
+    leaves, _ = pytree.tree_flatten_with_path(value)
     return {
-        tuple(key.idx for key in path if isinstance(key, SequenceKey)): leaf
+        tuple(key.idx for key in path if isinstance(key, pytree.SequenceKey)): leaf
         for path, leaf in leaves
-        if isinstance(leaf, Tensor) and all(isinstance(key, SequenceKey) for key in path)
+        if isinstance(leaf, Tensor) and all(isinstance(key, pytree.SequenceKey) for key in path)
     }
 
 
@@ -200,9 +201,9 @@ class _Copy:
         if node.op == "placeholder":
             return
         self._copies[node] = self.graph.node_copy(node, self._copies.__getitem__)
-        if node.target is _ENTER_AUTOCAST:
+        if node.target is enter_autocast:
             self._autocasts.append(node)
-        elif node.target is _EXIT_AUTOCAST:
+        elif node.target is exit_autocast:
             self._autocasts.remove(node.args[0])  # type: ignore[arg-type]
 
     def picked(self, node: Node, place: Place) -> Node:
@@ -211,9 +212,9 @@ class _Copy:
     def finished(self, outputs: Sequence[Node]) -> GraphModule:
         """With the regions closed that the cut left open."""
         for node in reversed(self._autocasts):
-            self.graph.call_function(_EXIT_AUTOCAST, (self._copies[node],))
+            self.graph.call_function(exit_autocast, (self._copies[node],))
         self.graph.output(tuple(outputs))
-        return deepcopy(GraphModule(self._origin, self.graph))  # a compiler may change what the graph refers to
+        return copy.deepcopy(GraphModule(self._origin, self.graph))  # a compiler may change what the graph refers to
 
 
 def _picked(graph: Graph, node: Node, place: Place) -> Node:
@@ -230,7 +231,7 @@ class _Operands(Interpreter):
         super().__init__(graph)
         self._node = node
 
-    def found(self, inputs: Sequence[Any]) -> GraphInputs | None:
+    def read(self, inputs: Sequence[Any]) -> GraphInputs | None:
         try:
             with torch.set_grad_enabled(torch.is_grad_enabled()):
                 self.run(*inputs)
@@ -250,3 +251,58 @@ class _Operands(Interpreter):
 class _Reached(Exception):
     def __init__(self, operands: GraphInputs | None) -> None:
         self.operands = operands
+
+
+class GraphInputs:
+    """What a graph was called with. Tensors that share memory do so in each copy, too."""
+
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        self._requires_grad = [isinstance(value, Tensor) and value.requires_grad for value in inputs]
+        self._is_leaf = [isinstance(value, Tensor) and value.is_leaf for value in inputs]
+        self._values = copy.deepcopy([value.detach() if isinstance(value, Tensor) else value for value in inputs])
+        self._random = torch.get_rng_state()
+        self._cuda_random = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+
+    def fresh(self) -> tuple[list[Any], dict[int, Tensor]]:
+        """Copies that a graph may write to, and by their place the leaves in which gradients will be found."""
+        values = copy.deepcopy(self._values)
+        leaves = {place: value.requires_grad_() for place, value in enumerate(values) if self._requires_grad[place]}
+        with torch.enable_grad():
+            for place, leaf in leaves.items():
+                if not self._is_leaf[place]:  # what was computed may be written to in place, which a leaf may not
+                    values[place] = leaf.clone()
+        return values, leaves
+
+    def restore_random(self) -> None:
+        torch.set_rng_state(self._random)
+        if self._cuda_random:
+            torch.cuda.set_rng_state_all(self._cuda_random)
+
+
+def run_graph(
+    call: Callable[..., Any], inputs: GraphInputs, names: Sequence[str], *, gradients: bool
+) -> tuple[Flat, Flat]:
+    """What it returns, by these names; and what it leaves behind: its inputs after the call, and their gradients."""
+    arguments, leaves = inputs.fresh()
+    inputs.restore_random()
+    with torch.set_grad_enabled(torch.is_grad_enabled()):  # a prefix may end before the graph sets it back
+        returned = list(call(*arguments))
+    if gradients:
+        _run_backward(returned)
+    outputs: Flat = {
+        (name, f"[{place}]"): value.detach() if isinstance(value, Tensor) else value
+        for place, (name, value) in enumerate(zip(names, returned, strict=False))
+    }
+    effects: Flat = {
+        (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
+    }
+    if gradients:
+        effects |= {(f"gradient of input {place}",): leaf.grad for place, leaf in leaves.items()}
+    return outputs, effects
+
+
+def _run_backward(returned: Sequence[Any]) -> None:
+    tensors = [value for value in returned if isinstance(value, Tensor) and value.requires_grad]
+    if tensors:
+        generator = torch.Generator().manual_seed(0)
+        torch.autograd.backward(tensors, [random_like(each, generator) for each in tensors])

@@ -6,9 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from registry.documents import Document, head
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import plain_number
 from repro_runner.diff.first_op import FirstDifference
+from repro_runner.output.places import with_shown_places
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted
 
@@ -18,6 +20,27 @@ if TYPE_CHECKING:
 _SHOWN = 30
 """Rows of the table; gradients of a large model have hundreds."""
 _COLUMNS = ("", "tensor", "max abs", "max rel", "rmse", "ulp", "mismatched", "")
+
+
+class NumericsDocument(Document):
+    """numerics.json of a run."""
+
+    model: str
+    reference: str
+    test: str
+    seed: int
+    repeats: int
+    gradients: bool
+    passed: bool
+    failure: str
+    graphs: int
+    verdict: str
+    leaves: list[dict[str, Any]]
+    reference_varies: dict[str, float | str | None]
+    test_varies: dict[str, float | str | None]
+    first_difference: dict[str, Any] | None
+    cause: list[str]
+    pictures: list[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,23 +94,29 @@ class DiffReport:
             lines += [f"{leaf.name}: {leaf.reason}" for leaf in self.failed_leaves[:_SHOWN]]
         lines += ["", self.verdict(), *self._variations()]
         if self.first_difference is not None:
-            lines += describe_first_difference(self.first_difference, self.graphs)
+            lines += map(with_shown_places, describe_first_difference(self.first_difference, self.graphs))
         return "\n".join(map(plain, lines))
 
-    def to_document(self) -> dict[str, Any]:
+    def to_document(self) -> NumericsDocument:
         """numerics.json: plain JSON values; NaN and infinities are strings."""
-        first = None if self.first_difference is None else self.first_difference.to_document()
-        plain = ("model", "reference", "test", "seed", "repeats", "gradients", "passed", "failure", "graphs")
+        first = self.first_difference
         return {
-            "kind": "numerics",
-            "schema": 1,
-            **{name: getattr(self, name) for name in plain},
+            **head("numerics"),
+            "model": self.model,
+            "reference": self.reference,
+            "test": self.test,
+            "seed": self.seed,
+            "repeats": self.repeats,
+            "gradients": self.gradients,
+            "passed": self.passed,
+            "failure": self.failure,
+            "graphs": self.graphs,
             "verdict": self.verdict(),
             "leaves": [leaf.to_document() for leaf in self.leaves],
             "reference_varies": {name: plain_number(by) for name, by in self.reference_varies.items()},
             "test_varies": {name: plain_number(by) for name, by in self.test_varies.items()},
-            "first_difference": first,
-            "cause": describe_first_difference(self.first_difference, self.graphs) if self.first_difference else [],
+            "first_difference": None if first is None else first.to_document(),
+            "cause": [] if first is None else describe_first_difference(first, self.graphs),
             "pictures": sorted(self.pictures),
         }
 
@@ -103,10 +132,10 @@ class DiffReport:
         return sorted(self.leaves, key=lambda leaf: leaf.passed)[:_SHOWN]
 
     def _variations(self) -> list[str]:
-        sides = ((self.reference, self.reference_varies), (self.test, self.test_varies))
+        both = ((self.reference, self.reference_varies), (self.test, self.test_varies))
         return [
-            f"{side} itself varies from one run to the next, by up to {max(varies.values()):.3g}: {', '.join(varies)}"
-            for side, varies in sides
+            f"{name} itself varies from one run to the next, by up to {max(varies.values()):.3g}: {', '.join(varies)}"
+            for name, varies in both
             if varies
         ]
 
@@ -124,7 +153,7 @@ def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
         ]
     if found.op is None:
         return [f"{where}no prefix differs, only the whole graph: no single op is to blame"]
-    told = {
+    sentences = {
         "op": f"{where}the first op whose output differs is {found.op}",
         "fused": f"{where}the shortest prefix that differs ends with {found.op}; once every value in it is an output, "
         "none differs: it is how they are fused",
@@ -134,15 +163,15 @@ def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
         True: "By itself, on the same inputs, it differs, too",
         False: "By itself, on the same inputs, it does not differ: the ops before it have a part in it",
     }
-    lines = [told[found.kind], f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}"]
+    lines = [sentences[found.kind], f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}"]
     if found.difference is not None:
-        lines.append(f"  {_told_part(found.difference)}: {found.difference.reason}")
+        lines.append(f"  {_what_differs(found.difference)}: {found.difference.reason}")
     if found.alone is not None:
         lines.append(f"  {alone[found.alone]}")
     return [*lines, f"  {found.compiled} graphs were compiled to find this"]
 
 
-def _told_part(difference: LeafComparison) -> str:
+def _what_differs(difference: LeafComparison) -> str:
     return "its output" if difference.part == "output" else f"its {difference.name}"
 
 

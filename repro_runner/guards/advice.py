@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import torch
-
-from repro_runner.guards.change import Change
+from repro_runner.guards.changes import Change
+from repro_runner.torch_seams import dynamo_config
 
 BEFORE_FIRST_CALL = "before the first call"
 BEFORE_CALL = "before each call"
@@ -132,7 +131,7 @@ def _when_compiling(changes: Sequence[Change]) -> Iterator[Advice]:
     for number in (int, float):
         setting = f"torch._dynamo.config.specialize_{number.__name__}"
         fixed = [change for change in changes if change.aspect == "value" and type(_literal(change.was)) is number]
-        if fixed and getattr(torch._dynamo.config, f"specialize_{number.__name__}"):
+        if fixed and getattr(dynamo_config, f"specialize_{number.__name__}"):
             words = "let numbers vary from the second one on, as torch does by default"
             yield Advice(words=words, how=SETTING, code=f"{setting} = False", about=_sources(fixed))
     if varying := [change for change in changes if _varies_in_dynamic(change)]:

@@ -1,21 +1,23 @@
-"""The calls that a model is watched through: one after the other, as in the user's own program."""
+"""The calls that a model is watched through, one after the other: those of the user's own program, or calls that differ
+in a size, which show what happens with other inputs than the given ones."""
 
 from __future__ import annotations
 
 import copy
+import difflib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch.utils._pytree import tree_map
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.torch_seams import pytree
 
 Model = Callable[..., Any]
 
@@ -65,7 +67,7 @@ def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
         made = list(make_calls())
     except Exception as error:
         raise ModelFailed([Problem(where(error, spec), f"{describe_error(error)}, in make_calls()")]) from error
-    moved = tree_map(lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, made)
+    moved = pytree.tree_map(lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, made)
     return read_calls(moved, f"make_calls() of {source}")
 
 
@@ -83,8 +85,8 @@ def copied(calls: Sequence[Call]) -> tuple[Call, ...]:
 
     return tuple(
         Call(
-            args=tree_map(copy_one, call.args),
-            kwargs=tree_map(copy_one, dict(call.kwargs)),
+            args=pytree.tree_map(copy_one, call.args),
+            kwargs=pytree.tree_map(copy_one, dict(call.kwargs)),
             function=call.function,
             words=call.words,
         )
@@ -119,12 +121,93 @@ def parameters_of(model: Model) -> inspect.Signature:
 
 def _shapes(args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """`float32 [4, 8], n=3`."""
-    return ", ".join([*map(_told, args), *(f"{name}={_told(value)}" for name, value in kwargs.items())]) or "no inputs"
+    return (
+        ", ".join([*map(_shown_input, args), *(f"{name}={_shown_input(value)}" for name, value in kwargs.items())])
+        or "no inputs"
+    )
 
 
-def _told(value: Any) -> str:
+def _shown_input(value: Any) -> str:
     if isinstance(value, torch.Tensor):
         return f"{str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
     if isinstance(value, (int, float, str, bool, type(None))):
         return repr(value)
     return type(value).__name__
+
+
+_STEPS = (1, 2)
+"""By how much a size grows: the first makes torch compile again, the second shows whether it has to once more."""
+Dimensions = Mapping[str, int]
+"""{argument: dimension}, all of which grow together."""
+
+
+def default_calls(subject: ModelUnderTest) -> tuple[Call, ...]:
+    """The inputs twice, then with a greater dimension 0 of whatever has the size of the first tensor's, if the model
+    takes that; the words of each call say what it was made with."""
+    twice = _twice(subject)
+    tensors = _tensors(subject)
+    batch = next((tensor.shape[0] for tensor in tensors.values() if tensor.dim()), 0)
+    same = {name: 0 for name, tensor in tensors.items() if tensor.dim() and tensor.shape[0] == batch}
+    if not batch:
+        return twice
+    varied = _varied(subject, same)
+    try:
+        run_eagerly(subject, varied)
+    except ModelFailed as refusal:
+        reason = str(refusal.problems[0].message).partition(";")[0]
+        last = replace(twice[-1], words=f"{twice[-1].words}; not varied, since {varied[0].words} fails: {reason}")
+        return (*twice[:-1], last)
+    return (*twice, *varied)
+
+
+def varied_calls(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call, ...]:
+    """The inputs twice, then with these dimensions greater; InvalidInput for one that is not there."""
+    tensors = _tensors(subject)
+    problems = []
+    for name, dimension in dimensions.items():
+        if name not in tensors:
+            near = difflib.get_close_matches(name, tensors, n=3)
+            there = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tensors) or 'none'}"
+            problems.append(Problem(f"--vary {name}:{dimension}", f"no tensor is handed over as {name}; {there}"))
+        elif not 0 <= dimension < tensors[name].dim() or not tensors[name].shape[dimension]:
+            problems.append(Problem(f"--vary {name}:{dimension}", f"{name} has the shape {list(tensors[name].shape)}"))
+    if problems:
+        raise InvalidInput(problems)
+    return (*_twice(subject), *(_varied(subject, dimensions) if dimensions else ()))
+
+
+def _twice(subject: ModelUnderTest) -> tuple[Call, ...]:
+    given = Call(args=subject.args, kwargs=subject.kwargs)
+    return given, replace(given, words="as given, once more")
+
+
+def _tensors(subject: ModelUnderTest) -> dict[str, torch.Tensor]:
+    """The tensors handed over as arguments, by parameter; those inside of lists and dicts are left as they are."""
+    try:
+        bound = parameters_of(subject.model).bind(*subject.args, **subject.kwargs).arguments
+    except (TypeError, ValueError):
+        return {}
+    return {name: value for name, value in bound.items() if isinstance(value, torch.Tensor)}
+
+
+def _varied(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call, ...]:
+    tensors = _tensors(subject)
+    calls = []
+    for step in _STEPS:
+        grown = {id(tensors[name]): _grown(tensors[name], d, step) for name, d in dimensions.items()}
+        sizes = [(name, d, tensors[name].shape[d]) for name, d in dimensions.items()]
+        call = Call(
+            args=tuple(grown.get(id(value), value) for value in subject.args),
+            kwargs={name: grown.get(id(value), value) for name, value in subject.kwargs.items()},
+            words=", ".join(f"dimension {d} of {name} {size} → {size + step}" for name, d, size in sizes),
+        )
+        calls.append(call)
+    return tuple(calls)
+
+
+def _grown(tensor: torch.Tensor, dimension: int, step: int) -> torch.Tensor:
+    """With its first slice once more at the end, so that indices and masks in it stay valid."""
+    grown = tensor.detach()
+    for _ in range(step):
+        grown = torch.cat([grown, grown.narrow(dimension, 0, 1)], dimension)
+    return grown.requires_grad_(tensor.requires_grad)

@@ -1,4 +1,4 @@
-"""What is no longer as a compiled graph needs it: the values seen then, and now."""
+"""What is no longer as a compiled graph needs it: the values seen then, and now, in words."""
 
 from __future__ import annotations
 
@@ -9,13 +9,94 @@ from typing import Any
 
 import torch
 
-from repro_runner.guards.change import Change, changed
-from repro_runner.guards.facts import Fact, TensorFact, described, read_tensor
-from repro_runner.guards.kinds import GLOBAL_STATE, KINDS, SAME_OBJECT, TENSOR
-from repro_runner.guards.naming import Named
+from repro_runner.guards.kinds import (
+    GLOBAL_STATE,
+    KINDS,
+    SAME_OBJECT,
+    TENSOR,
+    Fact,
+    TensorFact,
+    current_state,
+    described,
+    read_tensor,
+    state_differences,
+)
+from repro_runner.guards.naming import CompiledFunction, Named, name_value
 from repro_runner.guards.reading import SeenGraph, SeenGuard
 from repro_runner.guards.shapes import ShapeGuard, fixed_number, is_lower_bound, reached, shape_words
-from repro_runner.guards.state import current_state, differences
+
+_VERBS = {"length": "had", "keys": "had", "membership": "had", "attribute": "had", "aliasing": "were"}
+_MISMATCH = re.compile(
+    r"tensor '(?P<name>.+)' (?P<what>size|stride) mismatch at index (?P<at>\d+)\. "
+    r"expected (?P<was>\d+), actual (?P<now>\d+)"
+)
+_FREED = re.compile(r"because (?P<name>.+) got deallocated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One value that is not what it was when the graph was compiled."""
+
+    aspect: str
+    """Of a tensor: size, rank, dtype, device, layout, requires_grad, tensor class, inference, dispatch, marks. Of other
+    values: value, type, length, keys, identity, attribute, membership, presence; of two: aliasing. Of sizes: relation,
+    specialised, bound, assumed. Of the process: state. Else: backend, freed, other."""
+    source: str
+    """As the user calls it; of a relation between several, all of them."""
+    was: str
+    now: str
+    words: str
+    user_line: str = ""
+    role: str = ""
+    dimension: int | None = None
+    expression: str = ""
+    """As torch reaches it."""
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return tuple(self.source.split(", "))
+
+
+def changed(
+    aspect: str,
+    named: Named,
+    was: str,
+    now: str,
+    *,
+    user_line: str = "",
+    expression: str = "",
+    name: str = "",
+    dimension: int | None = None,
+) -> Change:
+    """`name` is the value itself, where `named` is a part of it: a dimension, its dtype."""
+    return Change(
+        aspect=aspect,
+        source=name or named.text,
+        was=was,
+        now=now,
+        words=f"{named.text} {_VERBS.get(aspect, 'was')} {was}, now {now}",
+        user_line=user_line,
+        role=named.role,
+        dimension=dimension,
+        expression=expression,
+    )
+
+
+def change_from_reason(reason: str, function: CompiledFunction) -> Change:
+    """What torch itself says, for a graph that was compiled before anybody looked."""
+    text = reason.partition("\nUser stack trace")[0].partition(": ")[2] or reason
+    text = re.split(r"\s+# ", text)[0].strip()
+    if found := _MISMATCH.search(text):
+        part = "dimension" if found["what"] == "size" else "stride"
+        named = Named(text=f"{part} {found['at']} of {found['name']}", role="argument")
+        aspect = "size" if found["what"] == "size" else "layout"
+        return changed(aspect, named, found["was"], found["now"], name=found["name"], dimension=int(found["at"]))
+    if found := _FREED.search(text):
+        return changed("freed", name_value(found["name"], function), "in use", "freed")
+    if text.startswith("BACKEND_MATCH"):
+        return changed("backend", Named(text="the backend", role=""), "another object", "this one")
+    return Change(aspect="other", source="", was="", now="", words=text)
+
 
 _CONTAINERS = ("type", "length", "keys", "identity", "tensor class", "rank", "presence")
 """A change of one of these explains every change inside of the value."""
@@ -90,7 +171,7 @@ def _rank(change: Change) -> int:
 def _of_guard(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope) -> Iterator[Change]:
     named = graph.named(guard)
     if guard.kind == GLOBAL_STATE and isinstance(guard.fact, Fact):
-        for what, was, now in differences(guard.fact, current_state()):
+        for what, was, now in state_differences(guard.fact, current_state()):
             yield changed("state", Named(text=what, role=""), was, now)
     elif guard.kind == SAME_OBJECT:
         yield from _separated(graph, guard, value, scope, named)

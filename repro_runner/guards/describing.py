@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from repro_runner.capture import CapturedBreak
 from repro_runner.guards.advice import advise
-from repro_runner.guards.change import Change
-from repro_runner.guards.facts import TensorFact
-from repro_runner.guards.kinds import KINDS, SAME_OBJECT, SHAPES, TENSOR
+from repro_runner.guards.changes import Change
+from repro_runner.guards.kinds import KINDS, SAME_OBJECT, SHAPES, TENSOR, TensorFact
 from repro_runner.guards.naming import Named
 from repro_runner.guards.observing import Observation, SeenRecompile
 from repro_runner.guards.reading import SeenGraph, SeenGuard
@@ -28,7 +27,7 @@ def describe(
     calls: Sequence[str] = (),
     failure: str = "",
 ) -> GuardReport:
-    """The report, with advice that nobody has tried yet."""
+    """The report, with advice that was not tried."""
     return GuardReport(
         graphs=tuple(_graph(graph) for graph in observation.graphs),
         breaks=tuple(one for one in breaks if one.happened),
@@ -40,12 +39,12 @@ def describe(
 
 
 def _graph(graph: SeenGraph) -> CompiledGraph:
-    told = [_guard(graph, guard) for guard in graph.guards] + [_shape(graph, shape) for shape in graph.shapes]
+    guards = [_guard(graph, guard) for guard in graph.guards] + [_shape(graph, shape) for shape in graph.shapes]
     return CompiledGraph(
         name=str(graph.function),
         source=graph.function.source,
         compile_id=graph.compile_id,
-        guards=tuple({(guard.words, guard.group): guard for guard in reversed(told)}.values())[::-1],
+        guards=tuple({(guard.words, guard.group): guard for guard in reversed(guards)}.values())[::-1],
     )
 
 
@@ -122,11 +121,11 @@ def _shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
 
 def _recompiles(observation: Observation) -> list[Recompile]:
     """Those of one function for the same reason are one, however the values were."""
-    alike: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[SeenRecompile]] = {}
+    same_reason: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[SeenRecompile]] = {}
     for event in observation.recompiles:
         reason = tuple((change.aspect, change.source) for change in event.changes)
-        alike.setdefault((str(event.function), event.function.source, reason), []).append(event)
-    return [_recompile(events, observation.graphs) for events in alike.values()]
+        same_reason.setdefault((str(event.function), event.function.source, reason), []).append(event)
+    return [_recompile(events, observation.graphs) for events in same_reason.values()]
 
 
 def _recompile(events: Sequence[SeenRecompile], graphs: Sequence[SeenGraph]) -> Recompile:

@@ -20,11 +20,10 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.capture import CapturedBreak, capture_breaks
-from repro_runner.guards.calls import Call, read_calls, run_eagerly
+from repro_runner.guards.calls import Call, default_calls, read_calls, run_eagerly
 from repro_runner.guards.describing import describe
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
-from repro_runner.guards.varying import default_calls
 from repro_runner.guards.watching import Compilation, try_advice, watch_calls
 from repro_runner.model_under_test import ModelUnderTest
 
@@ -65,8 +64,8 @@ class GuardInspector:
         """Make the calls on a compiled copy of the model: one with these arguments, twice, or all of `calls`, each of
         which is inputs, or a function that is given the compiled model. Torch forgets what it has compiled so far."""
         if self._model is None:
-            told = "there is no model to inspect; give one: GuardInspector(model), or use it as a context manager"
-            raise InvalidInput([Problem("GuardInspector()", told)])
+            problem = "there is no model to inspect; give one: GuardInspector(model), or use it as a context manager"
+            raise InvalidInput([Problem("GuardInspector()", problem)])
         name = getattr(self._model, "__name__", type(self._model).__name__)
         if calls is None:
             given = (args, kwargs) if args or kwargs or self._inputs is None else self._inputs

@@ -11,11 +11,10 @@ from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
-from torch._dynamo import external_utils
-
 from repro_runner.capture.breaks import RESUMED
+from repro_runner.torch_seams import external_utils
 
-_WRAPPER = external_utils.__file__
+_WRAPPER: str = external_utils.__file__
 _IMPORTED = "__import_"
 _BUILTINS = "__builtins_dict__"
 _STACKED = re.compile(r"___stack(\d+)")

@@ -16,13 +16,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import torch
-from torch._dynamo import convert_frame, guards
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.guards.change import Change, change_from_reason
-from repro_runner.guards.changes import Scope, find_changes
+from repro_runner.guards.changes import Change, Scope, change_from_reason, find_changes
 from repro_runner.guards.naming import CompiledFunction
 from repro_runner.guards.reading import SeenGraph, read_graph
+from repro_runner.torch_seams import CompileContext, convert_frame, dynamo_config, guards, wrap
 
 _WRAPPED: tuple[tuple[Any, str], ...] = (
     (guards.CheckFunctionManager, "compile_check_fn"),
@@ -77,13 +76,11 @@ def observe() -> Iterator[Observation]:
 def _install() -> None:
     missing = [name for owner, name in _WRAPPED if not hasattr(owner, name)]
     if missing:
-        told = f"guards can't be read in it: it has no {', '.join(missing)}; torch 2.11 to 2.15 have them"
-        raise InvalidInput([Problem(f"torch {torch.__version__}", told)])
+        problem = f"guards can't be read in it: it has no {', '.join(missing)}; torch 2.11 to 2.15 have them"
+        raise InvalidInput([Problem(f"torch {torch.__version__}", problem)])
     wrappers: tuple[Callable[[Any], Any], ...] = (_around_build, _around_reasons, _around_limit)
     for (owner, name), wrapper in zip(_WRAPPED, wrappers, strict=True):
-        original = getattr(owner, name)
-        setattr(owner, name, wrapper(original))
-        _undo.callback(setattr, owner, name, original)
+        wrap(_undo, owner, name, wrapper)
 
 
 def _around_build(original: Callable[..., None]) -> Callable[..., None]:
@@ -109,12 +106,12 @@ def _around_reasons(original: Callable[..., list[str]]) -> Callable[..., list[st
             events.append(SeenRecompile(function, _compile_id(), _nearest(observation, entries, frame)))
             observation.recompiles.append(events[-1])
         # Torch may be set to raise here; the recompile is on record before it does.
-        told = original(entries, frame, backend, skip_logging)
+        given = original(entries, frame, backend, skip_logging)
         for event in events:
-            event.reasons = tuple(told)
-            if not event.changes and told:
-                event.changes = (change_from_reason(told[0], function),)
-        return told
+            event.reasons = tuple(given)
+            if not event.changes and given:
+                event.changes = (change_from_reason(given[0], function),)
+        return given
 
     return reasons
 
@@ -126,7 +123,7 @@ def _around_limit(original: Callable[..., tuple[bool, str]]) -> Callable[..., tu
         for observation in _active:
             last = observation.recompiles[-1:]
             if exceeded and last and last[0].compile_id == _compile_id():
-                last[0].limit = f"{limit} ({getattr(torch._dynamo.config, limit)})"
+                last[0].limit = f"{limit} ({getattr(dynamo_config, limit)})"
         return exceeded, limit
 
     return exceeds
@@ -164,4 +161,4 @@ def _each(entries: Any) -> Iterator[Any]:
 
 
 def _compile_id() -> str:
-    return str(torch._guards.CompileContext.current_compile_id() or "")
+    return str(CompileContext.current_compile_id() or "")

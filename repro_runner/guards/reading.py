@@ -14,11 +14,20 @@ from typing import Any
 
 import torch
 
-from repro_runner.guards.facts import Fact, TensorFact, read_tensor
-from repro_runner.guards.kinds import GLOBAL_STATE, KINDS, SAME_OBJECT, SHAPES, TENSOR
+from repro_runner.guards.kinds import (
+    GLOBAL_STATE,
+    KINDS,
+    SAME_OBJECT,
+    SHAPES,
+    TENSOR,
+    Fact,
+    TensorFact,
+    read_state,
+    read_tensor,
+)
 from repro_runner.guards.naming import CompiledFunction, Named, name_value
 from repro_runner.guards.shapes import ShapeGuard
-from repro_runner.guards.state import read_state
+from repro_runner.torch_seams import CompileContext
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 
@@ -121,7 +130,7 @@ def _read_fact(guard: Any, keywords: Mapping[str, Any], builder: Any, output_gra
 
 def _read_shapes(guards: Iterable[Any]) -> Iterable[ShapeGuard]:
     """As torch comments them, with the line each comes from; without, where it keeps no comments."""
-    context = torch._guards.CompileContext.try_get()
+    context = CompileContext.try_get()
     texts = list(getattr(context, "shape_env_guards", ()))
     texts = texts or [code for guard in guards if _kind(guard) == SHAPES for code in guard.code_list or ()]
     return [ShapeGuard.of(text) for text in dict.fromkeys(texts)]

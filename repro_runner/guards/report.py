@@ -1,14 +1,21 @@
-"""What was found out about a model's guards; the document of a run is guards.json."""
+"""What was found out about a model's guards: as text for a terminal, and as guards.json of a run."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from typing import Any
 
+from registry.documents import Document, head
+from registry.ids import page_address
 from repro_runner.capture import CapturedBreak
-from repro_runner.guards.advice import Advice
-from repro_runner.guards.change import Change
-from repro_runner.guards.rendering import render_report, render_summary
+from repro_runner.guards.advice import NOTHING, Advice
+from repro_runner.guards.changes import Change
+from repro_runner.output.places import shown_where
+from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +34,7 @@ class Guard:
     code: str
     """As torch writes it."""
     group: str = ""
-    """Those that are the same in most graphs, and of little interest, are told by the group."""
+    """Those that are the same in most graphs, and of little interest, are summed up under this name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +59,7 @@ class Recompile:
     """The same in words, each time with the values of that time."""
     compile_ids: tuple[str, ...]
     reason: str
-    """As torch tells it, the first time."""
+    """In torch's words, the first time."""
     generalised: bool
     """The last graph that was compiled for it takes other values of the kind, too."""
     limit: str
@@ -62,6 +69,17 @@ class Recompile:
     @property
     def count(self) -> int:
         return len(self.seen)
+
+
+class GuardsDocument(Document):
+    """guards.json of a run."""
+
+    subject: str
+    calls: list[str]
+    failure: str
+    graphs: list[dict[str, Any]]
+    recompiles: list[dict[str, Any]]
+    advice: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,21 +119,130 @@ class GuardReport:
     def __str__(self) -> str:
         return self.text()
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> GuardsDocument:
         """guards.json: plain values."""
         advice = self.advice
         return {
-            "kind": "guards",
-            "schema": 1,
+            **head("guards"),
             "subject": self.subject,
             "calls": list(self.calls),
             "failure": self.failure,
             "graphs": [asdict(graph) for graph in self.graphs],
-            "recompiles": [_recompile(one, advice) for one in self.recompiles],
+            "recompiles": [_recompile_document(one, advice) for one in self.recompiles],
             "advice": [asdict(each) for each in advice],
         }
 
 
-def _recompile(one: Recompile, advice: tuple[Advice, ...]) -> dict[str, Any]:
+def _recompile_document(one: Recompile, advice: tuple[Advice, ...]) -> dict[str, Any]:
     """Advice by its place in the document's list."""
     return {**asdict(one), "count": one.count, "advice": [advice.index(each) for each in one.advice]}
+
+
+_SHOWN = 3
+"""As many of the values seen at recompiles."""
+_LIMIT = (
+    "is reached: torch compiles this function no more; a call that no graph fits runs without torch.compile, "
+    "and so does what it calls; with fullgraph=True it raises"
+)
+
+
+def render_summary(report: GuardReport) -> str:
+    """Counts, calls, breaks, recompiles and advice."""
+    return "\n".join(map(plain, _summary(report)))
+
+
+def render_report(report: GuardReport, *, everything: bool = False) -> str:
+    """Each graph's guards, then the summary. Of a graph that is not its function's first, only what differs."""
+    earlier: dict[tuple[str, str], CompiledGraph] = {}
+    lines: list[str] = []
+    for graph in report.graphs:
+        function = (graph.name, graph.source)
+        lines += [*_graph(graph, None if everything else earlier.get(function), everything=everything), ""]
+        earlier[function] = graph
+    return "\n".join(map(plain, (*lines, *_summary(report))))
+
+
+def _summary(report: GuardReport) -> Iterator[str]:
+    counts = [
+        counted(len(report.graphs), "graph"),
+        counted(sum(len(graph.guards) for graph in report.graphs), "guard"),
+        counted(sum(each.count for each in report.breaks), "break"),
+        counted(report.recompile_count, "recompile"),
+    ]
+    yield f"{report.subject or 'compiled code'}: {', '.join(counts)}"
+    yield from _calls(report.calls)
+    if report.failure:
+        yield f"failed: {report.failure}"
+    yield from _breaks(report.breaks)
+    for one in report.recompiles:
+        yield from _recompile(one)
+
+
+def _calls(calls: Sequence[str]) -> Iterator[str]:
+    """Equal calls in a row on one line."""
+    number = 1
+    for words, equal in groupby(calls):
+        last = number + len(list(equal)) - 1
+        yield f"  call {number}: {words}" if last == number else f"  calls {number} to {last}: {words}"
+        number = last + 1
+
+
+def _breaks(breaks: Sequence[CapturedBreak]) -> Iterator[str]:
+    """Those at one place together, however many graphs they were met in."""
+    at_one_place: Counter[tuple[str, str, str]] = Counter()
+    for each in breaks:
+        line = f"{each.stack[-1].file}:{each.stack[-1].line}" if each.stack else ""
+        at_one_place[each.gb_id, each.gb_type, line] += each.count
+    for (gb_id, gb_type, line), count in at_one_place.items():
+        yield f"break {gb_id}: {f'{shown_where(line)}: ' if line else ''}{gb_type}{_times(count)}"
+        if link := page_address(gb_id):
+            yield f"  {link}"
+
+
+def _recompile(one: Recompile) -> Iterator[str]:
+    yield f"recompile of {one.function} ({shown_where(one.source)}){_times(one.count)}"
+    yield from (f"  {words}" for words in one.seen[:_SHOWN])
+    if one.count > _SHOWN:
+        yield f"  … and {one.count - _SHOWN} more"
+    if lines := list(dict.fromkeys(shown_where(change.user_line) for change in one.changes if change.user_line)):
+        yield f"  because of {', '.join(lines)}"
+    if one.generalised:
+        yield "  the new graph takes other values of it, too"
+    if one.limit:
+        yield f"  LIMIT: {one.limit} {_LIMIT}"
+    for advice in one.advice:
+        yield from _advice(advice)
+
+
+def _advice(advice: Advice) -> Iterator[str]:
+    if advice.holds is False:
+        yield f"  does not help: {'; '.join(advice.code.splitlines())} ({advice.tried})"
+        return
+    label = "note" if advice.how == NOTHING else "advice"
+    yield f"  {label}: {advice.words}{f' ({advice.tried})' if advice.tried else ''}"
+    for line in advice.code.splitlines():
+        yield f"      {line}  # {advice.how}"
+
+
+def _graph(graph: CompiledGraph, earlier: CompiledGraph | None, *, everything: bool) -> Iterator[str]:
+    known = {guard.words for guard in earlier.guards} if earlier else set()
+    as_before = f"; as {earlier.compile_id}, but" if earlier else ""
+    count = counted(len(graph.guards), "guard")
+    yield f"{graph.name} ({shown_where(graph.source)}), compiled as {graph.compile_id}: {count}{as_before}"
+    yield from (f"  {_guard(each)}" for each in graph.guards if everything or not (each.group or each.words in known))
+    if earlier:
+        now = {guard.words for guard in graph.guards}
+        yield from (f"  no longer: {each.words}" for each in earlier.guards if not each.group and each.words not in now)
+    elif not everything:
+        groups = Counter(guard.group for guard in graph.guards if guard.group)
+        yield from (f"  {counted(number, 'guard')} on {group}: unchanged" for group, number in groups.items())
+
+
+def _guard(guard: Guard) -> str:
+    role = f"{guard.source}: {guard.role}" if guard.role and guard.source else ""
+    place = ", ".join(part for part in (role, shown_where(guard.user_line)) if part)
+    return f"{guard.words} ({place})" if place else guard.words
+
+
+def _times(count: int) -> str:
+    return "" if count == 1 else f", {count} times"

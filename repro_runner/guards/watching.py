@@ -25,11 +25,12 @@ from repro_runner.guards.advice import (
     Advice,
 )
 from repro_runner.guards.calls import Call, Model, copied, fresh_model, parameters_of
-from repro_runner.guards.change import Change
+from repro_runner.guards.changes import Change
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.output.units import counted
+from repro_runner.torch_seams import reset
 
 Prepare = Callable[[Any, Model], Model]
 """From the compiled model and the one that it is of, to what is called in its place."""
@@ -58,7 +59,7 @@ def watch_calls(
 ) -> Watched:
     """Make the calls on a compiled copy of the model. What Dynamo has compiled before and here is dropped."""
     model = fresh_model(subject)
-    torch._dynamo.reset()
+    reset()
     failure = ""
     try:
         with capture_breaks() as breaks, observe() as observation:
@@ -72,7 +73,7 @@ def watch_calls(
                     failure = f"call {number} ({call.words}): {_refusal(error)}"
                     break
     finally:
-        torch._dynamo.reset()
+        reset()
     return Watched(observation=observation, breaks=tuple(breaks), failure=failure)
 
 
@@ -169,7 +170,7 @@ def _settings(code: str) -> Iterator[None]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Torch logs at length what it refuses; nobody asked for that in a trial."""
+    """Without torch's logs: in a trial, it may refuse, and then it logs at length."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
