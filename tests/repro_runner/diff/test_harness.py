@@ -389,7 +389,7 @@ def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
     assert (document["passed"], document["reference"], document["test"]) == (False, "eager", "off_by_one_percent")
     assert [leaf["passed"] for leaf in document["leaves"]] == [True, False]
     first = document["first_difference"]
-    assert (first["kind"], first["op"]["name"]) == ("op", "operator.add")
+    assert first is not None and (first["kind"], first["op"]["name"]) == ("op", "operator.add")
     assert document["cause"][0].startswith("In graph 1 of 1 (2 ops) the first op whose output differs is operator.add")
 
 

@@ -74,7 +74,7 @@ def test_each_compiled_part_is_listed_with_its_place(report: GuardReport) -> Non
 def test_breaks_have_ids_and_links(report: GuardReport) -> None:
     assert {one.gb_id for one in report.breaks} == {"GB0170"}
     assert page_address("GB0170") in report.summary()
-    assert f"test_guards_inspector.py:{Net.forward.__code__.co_firstlineno + 2}" in report.summary()
+    assert f"test_inspector.py:{Net.forward.__code__.co_firstlineno + 2}" in report.summary()
 
 
 def test_the_summary_counts_and_says_what_to_do(report: GuardReport) -> None:

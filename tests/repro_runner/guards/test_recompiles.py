@@ -229,7 +229,7 @@ CASES = [
     Case("training", Dropping, [t(4), evaluating], "value", "self.drop.training was True, now False"),
     Case("global", by_global, [with_global(2), with_global(3)], "value", "FACTOR was 2, now 3"),
     Case("another lambda", applied, [(t(4), lambda x: x + 1), (t(4), lambda x: x + 2)], "identity",
-         "fn was function <lambda> (test_guards_recompiles.py:"),
+         "fn was function <lambda> (test_recompiles.py:"),
     Case("closed-over value", applied, [(t(4), adding(2)), (t(4), adding(3))], "value", "k was 2, now 3"),
     Case("argument of a partial", applied, [(t(4), functools.partial(torch.add, other=1)),
                                            (t(4), functools.partial(torch.add, other=2))], "value",
