@@ -7,7 +7,9 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from registry.documents import Document, head
 from registry.errors import InvalidInput, Problem
+from repro_runner.exit_codes import DONE
 from repro_runner.output.terminal import plain
 from repro_runner.report import RunContents, read_contents
 from repro_runner.runs import find_run, list_runs
@@ -23,6 +25,13 @@ TYPES = {
 _MAKES = {"constraints": "check", "graphs": "check", "guards": "guards"}
 
 
+class AnalysisDocument(Document):
+    """What `--json` prints begins so; the documents that were asked for follow."""
+
+    type: str
+    run: str
+
+
 def main(argv: Sequence[str]) -> int:
     """Print it; 2 if there is no such run, or nothing of that type in it."""
     parser = argparse.ArgumentParser(
@@ -35,13 +44,13 @@ def main(argv: Sequence[str]) -> int:
     contents = read_contents(find_run(arguments.run))
     found = _documents(contents, arguments.type)
     if arguments.json:
-        about = {"kind": "analysis", "schema": 1, "type": arguments.type, "run": contents.run.id}
+        about: AnalysisDocument = {**head("analysis"), "type": arguments.type, "run": contents.run.id}
         print(json.dumps({**about, **found}, indent=2))
-        return 0
+        return DONE
     subject = plain(contents.manifest.get("subject") or "")
     print(f"{contents.run.id}  {subject}".rstrip())
     print("\n".join(_lines(contents, arguments.type)))
-    return 0
+    return DONE
 
 
 def _documents(contents: RunContents, asked: str) -> dict[str, Any]:

@@ -8,13 +8,12 @@ import re
 import sys
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any
 
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted, size
 from repro_runner.runs import runs_home
-from repro_runner.runs.deletion import choose_runs, delete_runs, is_being_written
-from repro_runner.runs.inventory import ListedRun, describe_run
+from repro_runner.runs.inventory import choose_runs, delete_runs, describe_run, is_being_written, runs_document
 from repro_runner.runs.run_folder import RunFolder, list_runs
 
 _AGE = re.compile(r"(\d{1,4})([mhdw])", re.ASCII)
@@ -30,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
         return _clean(arguments)
     except KeyboardInterrupt:
         print("\ninterrupted; what is left is listed by `graphbreak artifacts list`", file=sys.stderr)
-        return 130
+        return INTERRUPTED
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -65,12 +64,11 @@ def _count(text: str) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     listed = [describe_run(run) for run in list_runs()]
     if arguments.json:
-        document = {"kind": "runs", "schema": 1, "home": str(runs_home()), "runs": [_record(each) for each in listed]}
-        print(json.dumps(document, indent=2))
-        return 0
+        print(json.dumps(runs_document(listed), indent=2))
+        return DONE
     if not listed:
         print(f"no runs in {plain(runs_home())} yet; `graphbreak check`, `diff`, `guards` and `report` make one")
-        return 0
+        return DONE
     head = ("run", "verb", "model", "when", "size", "holds")
     rows = [
         (each.run.id, each.verb, each.subject, _when(each.started), size(each.size), ", ".join(each.holds) or "nothing")
@@ -79,19 +77,7 @@ def _list(arguments: argparse.Namespace) -> int:
     print("\n".join(table([head, *rows], right=(4,))))
     total = sum(each.size for each in listed)
     print(f"{counted(len(listed), 'run')}, {size(total)}, in {plain(runs_home())}")
-    return 0
-
-
-def _record(each: ListedRun) -> dict[str, Any]:
-    return {
-        "id": each.run.id,
-        "path": str(each.run.path),
-        "verb": each.verb,
-        "subject": each.subject,
-        "started": each.started,
-        "bytes": each.size,
-        "holds": list(each.holds),
-    }
+    return DONE
 
 
 def _when(started: str) -> str:
@@ -110,25 +96,27 @@ def _clean(arguments: argparse.Namespace) -> int:
         print(f"{run.id}: left alone, since the process that made it still runs; name it to delete it all the same")
     if not chosen:
         print(f"nothing to delete in {plain(runs_home())}")
-        return 0
-    told = f"{counted(len(chosen), 'run')}, {size(sum(describe_run(run).size for run in chosen))}"
+        return DONE
+    about = f"{counted(len(chosen), 'run')}, {size(sum(describe_run(run).size for run in chosen))}"
     if not arguments.yes:
         if not sys.stdin.isatty():
-            print(f"{told}: not deleted, since nobody can be asked here; add --yes", file=sys.stderr)
-            return 2
-        if not _agreed(chosen, told):
+            print(f"{about}: not deleted, since nobody can be asked here; add --yes", file=sys.stderr)
+            return REFUSED
+        if not _agreed(chosen, about):
             print("nothing was deleted")
-            return 1
+            return NOT_AS_IT_SHOULD_BE
     deleted = delete_runs(chosen)
     print(f"deleted {counted(len(deleted), 'run')}")
-    return 0
+    return DONE
 
 
-def _agreed(chosen: Sequence[RunFolder], told: str) -> bool:
+def _agreed(chosen: Sequence[RunFolder], about: str) -> bool:
     for run in chosen:
         print(f"  {run.id}")
     try:
-        print(f"delete {told}, from {plain(runs_home())}? [y/N] ", end="", flush=True)  # `input` asks on standard error
+        print(
+            f"delete {about}, from {plain(runs_home())}? [y/N] ", end="", flush=True
+        )  # `input` asks on standard error
         answer = input()
     except EOFError:
         print()

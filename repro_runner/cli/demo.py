@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 
 from repro_runner.environment import describe_environment
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.runs import RunFolder
 
 EPILOG = """\
@@ -34,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
         return _tour(waits)
     except (KeyboardInterrupt, EOFError):
         print("\ninterrupted; `graphbreak artifacts list` shows what had ended", file=sys.stderr)
-        return 130
+        return INTERRUPTED
 
 
 def _tour(waits: bool) -> int:
@@ -47,9 +48,9 @@ def _tour(waits: bool) -> int:
     if surprises:
         _tell("\nThese did not end as they should:")
         _tell("\n".join(f"$ {step.command}" for step in surprises))
-        return 1
+        return NOT_AS_IT_SHOULD_BE
     _tell("\nThat was the tour. The report needs neither network nor script: open it in a browser.")
-    return 0
+    return DONE
 
 
 def _tell(text: str) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.runs import RunFolder, list_runs, runs_home
 from repro_runner.runs.run_folder import MANIFEST
 
@@ -52,36 +53,36 @@ def plan_steps(run: RunFolder) -> tuple[Step, ...]:
             why="Hold the model against what a device can do: this one has no gelu, and wants matrices with rows of a "
             "multiple of four. Ops that it refuses fall back to the host, and every crossing costs.",
             arguments=("check", model, "--device-file", device),
-            code=1,
+            code=NOT_AS_IT_SHOULD_BE,
         ),
         Step(
             why="Compare a backend's numbers with eager's. This one has a fault planted in it; the first op whose "
             "output differs is found by compiling ever longer beginnings of the graph.",
             arguments=("diff", model, "--backend", "faulty_gelu:backend", "--pictures"),
-            code=1,
+            code=NOT_AS_IT_SHOULD_BE,
         ),
         Step(
             why="See why the model is compiled again: what each compiled graph relies on, which call broke that, and "
             "what to write so that it no longer does. Advice is tried before it is given.",
             arguments=("guards", model),
-            code=0,
+            code=DONE,
         ),
         Step(
             why="Cut the failure down to the smallest program that still fails, one that needs nothing but torch. It "
             "is run in a process of its own before anybody is told.",
             arguments=("minify", model, "--device-file", device),
-            code=0,
+            code=DONE,
         ),
         Step(
             why="Every command leaves a run on disk. `graphbreak artifacts clean` deletes them, and asks first.",
             arguments=("artifacts", "list"),
-            code=0,
+            code=DONE,
         ),
         Step(
             why="All of it in one page, for the tour gathered what the runs hold. With a model instead of a run, "
             "`graphbreak report` does everything itself.",
             arguments=("report", run.id),
-            code=0,
+            code=DONE,
         ),
     )
 

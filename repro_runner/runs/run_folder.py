@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import platform
@@ -15,6 +14,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+from registry.datafile import write_whole
+from registry.documents import Document, check_document, document_text, head
 from registry.errors import InvalidInput, Problem, WriteFailed
 
 SCHEMA = 1
@@ -25,6 +26,15 @@ _RUN_ID = re.compile(r"(?P<second>\d{8}-\d{6})-[a-z]+-(?P<tail>[0-9a-f]{6})", re
 def runs_home() -> Path:
     """Where runs are kept: $GRAPHBREAK_HOME, or `.graphbreak` in the current folder."""
     return Path(os.environ.get("GRAPHBREAK_HOME") or ".graphbreak").absolute()
+
+
+class RunManifest(Document):
+    """What run.json has in every run; each verb adds what it was asked."""
+
+    verb: str
+    started: str
+    pid: int
+    host: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,22 +58,27 @@ class RunFolder:
         except OSError as error:
             raise WriteFailed(_refused(home, error)) from error
         started = now.isoformat(timespec="seconds")
-        writer = {"pid": os.getpid(), "host": platform.node()}
-        whole = {"kind": "run", "schema": SCHEMA, "verb": verb, "started": started, **writer, **manifest}
+        own: RunManifest = {
+            **head("run", SCHEMA),
+            "verb": verb,
+            "started": started,
+            "pid": os.getpid(),
+            "host": platform.node(),
+        }
         try:
-            run.write_json(MANIFEST, whole)
+            run.write_json(MANIFEST, {**own, **manifest})
         except BaseException:
             shutil.rmtree(run.path, ignore_errors=True)  # without a manifest nobody would ever find it
             raise
         return run
 
     def manifest(self) -> dict[str, Any]:
-        """What `create` was told, by which process, and when."""
+        """What `create` was given, by which process, and when."""
         return self.read_document(MANIFEST, "run")
 
-    def write_json(self, name: str, document: Mapping[str, Any] | list[Any]) -> Path:
+    def write_json(self, name: str, document: Mapping[str, Any]) -> Path:
         """Write a document, readable by people: two spaces, sorted as given."""
-        return self.write_text(name, json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+        return self.write_text(name, document_text(document))
 
     def write_text(self, name: str, text: str) -> Path:
         return self.write_bytes(name, text.encode("utf-8", "backslashreplace"))
@@ -71,16 +86,12 @@ class RunFolder:
     def write_bytes(self, name: str, content: bytes) -> Path:
         """The path written to; WriteFailed if the disk is full or the folder is gone."""
         path = self.path / name
-        unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
         if not self.path.is_dir():
             raise WriteFailed(f"{self.path}: the run's folder vanished while the run went on; run it again")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            unfinished.write_bytes(content)
-            unfinished.replace(path)
+            write_whole(path, content)
         except OSError as error:
-            with contextlib.suppress(OSError):
-                unfinished.unlink()
             raise WriteFailed(_refused(path, error)) from error
         return path
 
@@ -98,14 +109,8 @@ class RunFolder:
 
     def read_document(self, name: str, kind: str) -> dict[str, Any]:
         """A document of this kind; InvalidInput if it is something else, or newer than this version understands."""
-        found = self.read_json(name)
-        schema = found.get("schema") if isinstance(found, dict) and found.get("kind") == kind else None
-        if not isinstance(schema, int):
-            raise InvalidInput([Problem(str(self.path / name), f"not a document of kind {kind!r}; run it again")])
-        if schema > SCHEMA:
-            told = f"written by a newer version (schema {schema}; this one reads up to {SCHEMA}); update this one"
-            raise InvalidInput([Problem(str(self.path / name), told)])
-        return dict(found)
+        where = str(self.path / name)
+        return check_document(self.read_json(name), {kind: SCHEMA}, where=where, remedy="run it again")
 
 
 _LIST = "`graphbreak artifacts list` shows the runs there are"
@@ -134,9 +139,14 @@ def find_run(name: str | None = None, home: Path | None = None) -> RunFolder:
         return RunFolder(Path(name).absolute())
     found = [run for run in runs if run.id.startswith(name)]
     if len(found) != 1:
-        told = "no such run" if not found else f"{len(found)} runs begin so; write more of the id"
-        raise InvalidInput([Problem(name, f"{told}; {_LIST}")])
+        raise InvalidInput([Problem(name, no_single_run(len(found)))])
     return found[0]
+
+
+def no_single_run(count: int) -> str:
+    """Why a name that `count` ids begin with names no run, and what to do."""
+    problem = f"{count} runs begin so; write more of the id" if count else "no such run"
+    return f"{problem}; {_LIST}"
 
 
 def _is_run(folder: Path) -> bool:

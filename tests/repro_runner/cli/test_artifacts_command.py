@@ -19,7 +19,7 @@ import pytest
 
 from repro_runner.cli import main
 from repro_runner.runs import RunFolder, list_runs
-from repro_runner.runs.deletion import delete_runs
+from repro_runner.runs.inventory import delete_runs
 from tests.checkout import mounted_read_only
 from tests.conftest import ROOT
 
@@ -182,7 +182,7 @@ def test_a_name_that_is_no_id_deletes_nothing(
     (tmp_path / "outside" / "run.json").write_text(json.dumps(run.manifest()))
     before = tree(tmp_path)
     assert main(["artifacts", "clean", "--yes", run.id, name]) == 2
-    assert "no such run; `graphbreak artifacts list` shows them" in capsys.readouterr().err
+    assert "no such run; `graphbreak artifacts list` shows the runs there are" in capsys.readouterr().err
     assert tree(tmp_path) == before
 
 
