@@ -47,8 +47,7 @@ def main(argv: Sequence[str]) -> int:
         about: AnalysisDocument = {**head("analysis"), "type": arguments.type, "run": contents.run.id}
         print(json.dumps({**about, **found}, indent=2))
         return DONE
-    subject = plain(contents.manifest.get("subject") or "")
-    print(f"{contents.run.id}  {subject}".rstrip())
+    print(plain(f"{contents.run.id}  {contents.manifest.get('subject') or ''}".rstrip()))
     print("\n".join(_lines(contents, arguments.type)))
     return DONE
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder, list_runs, runs_home
 from repro_runner.runs.run_folder import MANIFEST
 
@@ -120,7 +121,9 @@ def take_tour(run: RunFolder, tell: Tell, pause: Pause) -> list[Step]:
     before = frozenset(each.id for each in list_runs())
     folder = write_tiny_model(run)
     program = (folder / "model.py").read_text("utf-8")
-    tell(f"\n$ cd {shlex.quote(str(folder))}\n$ export GRAPHBREAK_HOME={shlex.quote(str(runs_home()))}")
+    tell("")
+    tell(plain(f"$ cd {shlex.quote(str(folder))}"))
+    tell(plain(f"$ export GRAPHBREAK_HOME={shlex.quote(str(runs_home()))}"))
     tell("$ cat model.py\n")
     tell(textwrap.indent(program.rstrip(), "    "))
     steps = plan_steps(run)

@@ -1,6 +1,6 @@
 """The runs on disk: list them, even those whose manifest can't be read; delete runs, and nothing but runs.
 
-What is deleted is a folder directly in the home, named as `RunFolder.create` names them, that holds a manifest of a run.
+What is deleted is a folder directly in the home, named as `RunFolder.create` names them, with a manifest of a run.
 Nothing else is ever touched: neither what lies beside runs, nor what a link inside a run, or in place of one, leads to.
 """
 
@@ -81,17 +81,16 @@ def describe_run(run: RunFolder) -> ListedRun:
     """Read the manifest, and look at what else is there."""
     manifest = _manifest(run)
     graphs = len(graph_folders(run))
+    holds = [counted(graphs, "graph")] if graphs else []
+    holds += [kind.replace("_", " ") for kind, file in DOCUMENTS.items() if run.has(file)]
+    holds += ["report"] if run.has(REPORT) else []
     return ListedRun(
         run=run,
         verb=str(manifest.get("verb", "?")),
         subject=str(manifest.get("subject") or ""),
         started=str(manifest.get("started", "")),
         size=_size(run.path),
-        holds=(
-            *[counted(graphs, "graph")] * bool(graphs),
-            *(kind.replace("_", " ") for kind in _kinds(run)),
-            *["report"] * run.has(REPORT),
-        ),
+        holds=tuple(holds),
     )
 
 
@@ -99,10 +98,6 @@ def graph_folders(run: RunFolder) -> list[str]:
     """`graphs/0000`, …: the compiled graphs of a run, in order."""
     found = sorted((run.path / "graphs").glob("*/graph.json"))
     return [path.parent.relative_to(run.path).as_posix() for path in found]
-
-
-def _kinds(run: RunFolder) -> list[str]:
-    return [kind for kind, file in DOCUMENTS.items() if run.has(file)]
 
 
 def _manifest(run: RunFolder) -> dict[str, Any]:
