@@ -42,7 +42,7 @@ class Settings:
     retries: int = 2
     """After a rate limit, a server's failure or a lost connection."""
     trial_seconds: float = 300.0
-    """For one run of the program."""
+    """How long one run of the program may take."""
 
 
 def read_settings(*, url: str = "", model: str = "", environment: Mapping[str, str] | None = None) -> Settings:
@@ -83,7 +83,7 @@ def _is_http(url: str) -> bool:
 
 
 _MOST_BYTES = 1 << 20
-"""Of an answer."""
+"""The longest answer that is read."""
 _FIRST_PAUSE = 0.5
 _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
 

@@ -21,7 +21,7 @@ _NOT_THE_USERS = frozenset({"site-packages", "dist-packages"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Excerpt:
-    """Part of one file."""
+    """The part of a user's file that is sent."""
 
     file: str
     line: int

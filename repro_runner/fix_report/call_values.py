@@ -62,12 +62,12 @@ def _as_plain(leaf: Any) -> Any:
 
 
 def write_calls(path: Path, calls: Sequence[dict[str, Any]]) -> None:
-    """As a file that can be read without running anything in it."""
+    """Write what the calls returned to a file that can be read without running anything in it."""
     torch.save(list(calls), path)
 
 
 def read_calls(path: Path) -> list[dict[str, Any]]:
-    """What was written there."""
+    """The calls in a file that `write_calls` wrote."""
     calls: list[dict[str, Any]] = torch.load(path, weights_only=True)
     return calls
 
@@ -80,10 +80,10 @@ def find_differences(
         return {"calls": f"{len(actual)} calls of compiled code instead of {len(expected)}"}
     pairs = enumerate(zip(expected, actual, strict=True), 1)
     return {
-        f"call {number}: {path}": f"call {number}: {told}"
+        f"call {number}: {path}": f"call {number}: {difference}"
         for number, (one, two) in pairs
         for path in dict.fromkeys((*one, *two))
-        if (told := _values_differ(path, one, two, exact=exact))
+        if (difference := _values_differ(path, one, two, exact=exact))
     }
 
 
@@ -101,11 +101,11 @@ def strictness(*, exact: bool) -> str:
 def _values_differ(path: str, expected: dict[str, Any], actual: dict[str, Any], *, exact: bool) -> str:
     if path in expected and path in actual:
         return _leaves_differ(path, expected[path], actual[path], exact=exact)
-    one, two = (_told(calls[path]) if path in calls else "nothing" for calls in (expected, actual))
+    one, two = (_describe(calls[path]) if path in calls else "nothing" for calls in (expected, actual))
     return f"{path}: {two} instead of {one}"
 
 
-def _told(leaf: Any) -> str:
+def _describe(leaf: Any) -> str:
     return f"a tensor {leaf['facts'][0]} {leaf['facts'][1]}" if isinstance(leaf, dict) else f"{leaf!r:.80}"
 
 

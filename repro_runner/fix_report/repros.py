@@ -44,7 +44,7 @@ class ReproScript:
     """A script that shows a break by itself."""
 
     name: str
-    """In the folder."""
+    """Its path in the folder of the report."""
     text: str
     origin: str
     """Whose code it is: YOURS or LIBRARYS, with the function's name; REGISTRY or TORCH_XLA."""

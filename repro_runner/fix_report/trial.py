@@ -164,13 +164,13 @@ class TrialRunner:
         """(verdict, first difference); a value that differs between two runs of the original is left out."""
         if not original.result["calls"]:
             return NOT_COMPARED, "the program calls nothing that is compiled"
-        found = _found(changed) or _calls_differ(original, changed)
+        found = _differences(changed) or _calls_differ(original, changed)
         if not found:
             return EQUAL, ""
         again = self._original(seed, again=True)
         if again.failure:
             return NOT_COMPARED, f"the original program, run again, {again.failure}"
-        own = _found(again)
+        own = _differences(again)
         if "calls" in own or (own and len(own) >= original.result["values"]):
             return NOT_COMPARED, f"the program differs from itself from run to run: {next(iter(own.values()))}"
         left = [difference for value, difference in found.items() if value not in own]
@@ -259,7 +259,7 @@ def _short(error: str) -> str:
     return " ".join([*lines[:1], *(line for line in lines if line.startswith("Explanation:"))])[:300]
 
 
-def _found(run: Run) -> dict[str, str]:
+def _differences(run: Run) -> dict[str, str]:
     """The differences of a run from the one that it was compared with, by call and path."""
     found: dict[str, str] = run.result.get("differences", {}).get("found", {})
     return found
@@ -276,7 +276,7 @@ def _strictness(run: Run) -> str:
     words = [str(run.result["differences"]["strictness"])]
     if not run.result["values"]:
         words = ["they return no tensors and no numbers, and write into no tensor that is seen"]
-    if unsteady := _found(run):
+    if unsteady := _differences(run):
         first = next(iter(unsteady))
         words.append(f"without what differs from run to run, as {first} does")
     if sampled := run.result["sampled"]:

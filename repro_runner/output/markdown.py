@@ -10,7 +10,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _MARKUP = re.compile(r"([\\`*\[\]|~]|(?<![^\W_])_|_(?![^\W_]))")
 """An underscore between letters means nothing."""
 _LINKED_BY_GITHUB = re.compile(r"[@#$]|:(?=//)|(?<=www)\.")
-_STARTS_A_BLOCK = re.compile(r"([#>+=:-]|\d+(?=[.)]))")
+_STARTS_A_BLOCK = re.compile(r"([#>+=:-]|\d+(?=[.)](?:\s|$)))")
 
 
 def plain(text: str) -> str:

@@ -13,7 +13,7 @@ from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target
 from repro_runner.fix_report.patches.source import Edit, Source
 
 _ID = "GB0170"
-"""Of a branch on a tensor."""
+"""The id of a break at a branch on a tensor."""
 PROBE = "__graphbreak_where__"
 """Stands for torch.where in the run that looks at both arms: (number, condition, arm, arm, tensors), as functions."""
 _DECIDING = {"any", "all", "isnan", "isinf", "isfinite"}
@@ -91,7 +91,7 @@ def _branch_at(source: Source, line: int, broken: set[int]) -> ast.If | ast.IfEx
     while isinstance(found, ast.If) and isinstance(parent := source.parents[found], ast.If):
         nested = found in (*parent.body, *parent.orelse)
         # An `elif` can't be a statement of its own.
-        if not nested or not (parent.test.lineno in broken or source.of(found).startswith("elif")):
+        if not nested or not (parent.test.lineno in broken or source.text_of(found).startswith("elif")):
             break
         found = parent
     return found
@@ -229,7 +229,7 @@ def _plain(source: Source, choice: _Choice) -> tuple[str, ast.expr | _Choice, as
 
 def _text(source: Source, node: ast.expr) -> str:
     """As it is written; a name that is not written there is itself."""
-    return source.of(node) if hasattr(node, "lineno") else ast.unparse(node)
+    return source.text_of(node) if hasattr(node, "lineno") else ast.unparse(node)
 
 
 def _why_not_pure(node: ast.expr, modules: frozenset[str] = frozenset()) -> str:

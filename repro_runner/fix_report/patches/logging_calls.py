@@ -166,7 +166,7 @@ def _constants(source: Source, call: ast.Call) -> Iterator[Edit]:
     """`x.shape` -> `str(x.shape)`: torch can't keep a shape for later, and its text is what is logged anyway."""
     for argument in call.args:
         if _is_constant(argument):
-            yield Edit(start=source.start(argument), end=source.end(argument), text=f"str({source.of(argument)})")
+            yield Edit(start=source.start(argument), end=source.end(argument), text=f"str({source.text_of(argument)})")
 
 
 def _is_imported(source: Source, module: str) -> bool:
@@ -236,7 +236,7 @@ def _pieces(source: Source, argument: ast.expr) -> Iterator[Piece]:
         for part in argument.values:
             yield _formatted(part)
     else:
-        text = source.of(argument)
+        text = source.text_of(argument)
         yield "{!s}", f"str({text})" if _is_constant(argument) else text
 
 

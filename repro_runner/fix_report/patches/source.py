@@ -58,8 +58,8 @@ class Source:
     def end(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> int:
         return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
-    def of(self, node: ast.expr | ast.stmt) -> str:
-        """As it is written."""
+    def text_of(self, node: ast.expr | ast.stmt) -> str:
+        """The text of a node, as it is written."""
         return self.text[self.start(node) : self.end(node)]
 
     def indentation(self, node: ast.stmt) -> str:

@@ -161,6 +161,7 @@ def test_no_text_gets_out_of_its_fence_its_code_or_its_cell(text: str) -> None:
     assert cell(code(text)).replace("\\|", "").count("|") == 0
     assert "<" not in plain("<b>").replace("\\<", "")
     assert prose("set `a._b` to <b>, in_place _x_") == "set `a._b` to &lt;b&gt;, in_place \\_x\\_"
+    assert (plain("4.38 s"), plain("4. x")) == ("4.38 s", "&#52;. x")  # a number, and an item of a list
 
 
 def test_a_hostile_break_stays_text_in_report_and_scripts(tmp_path: Path, registry: Registry) -> None:

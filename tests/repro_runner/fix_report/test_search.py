@@ -34,7 +34,7 @@ results = [torch.compile(f, backend="eager")(torch.randn(4)) for _ in range(2)]
 """
 
 
-class Here:
+class InProcess:
     """Runs programs in this process: none of these can take it along."""
 
     def __init__(self, original: str) -> None:
@@ -83,10 +83,10 @@ class Here:
         return report.sites, module.results, Output(start=said.getvalue().encode()), recording.ops_run
 
 
-def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], Here]:
+def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], InProcess]:
     """The search for the program with this body; the ids in the order of their lines."""
     text = START + body + END
-    here = Here(text)
+    here = InProcess(text)
     source = Source(text)
     sites = sorted(here.before[0], key=lambda site: int(site.line))
     assert tuple(site.gb_ids[0] for site in sites) == gb_ids
