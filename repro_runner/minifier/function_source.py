@@ -1,4 +1,4 @@
-"""A graph as a small Python function: torch's own calls, one per line, as somebody would write them."""
+"""A graph as a small Python function: torch's own calls, one per line, as people write them."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ class _Writer:
             call = self._call(node)
             return f"{self.names[node]} = {call}" if node.users else call
         (returned,) = node.args
-        # A branch of `torch.cond` has to return what the graph says; what the whole returns is nobody's business.
+        # A branch of `torch.cond` has to return what the graph says; what the whole returns is free.
         if whole and isinstance(returned, list | tuple) and len(returned) == 1:
             returned = returned[0]
         return f"return {self._value(returned)}"

@@ -57,7 +57,7 @@ def search_failure(
 
     `failure` is violation (of `constraints`, or of the mock backend's own), compile (`backend` raises, crashes, or
     takes longer than `seconds`), numeric (it differs from eager), break, or auto: all of these in turn. `rule` and
-    `gb_id` choose among violations and breaks. `say` is told how far it is. `apart` is where backends are tried, for
+    `gb_id` choose among violations and breaks. `say` gets a line at each step. `apart` is where backends are tried, for
     those who search more than once; else it is started when it is needed.
     """
     if failure not in ("auto", *KINDS):

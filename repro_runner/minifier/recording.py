@@ -70,6 +70,6 @@ def record_graphs(subject: ModelUnderTest) -> Recording:
     with capture_breaks() as breaks:
         try:
             subject.run(torch.compile(subject.fresh_model(), backend=backend, dynamic=False))
-        except Exception as raised:  # noqa: BLE001 - Dynamo may fail in any way; what it says is told
+        except Exception as raised:  # noqa: BLE001 - Dynamo may fail in any way; the error is kept
             error = raised
     return Recording(graphs=tuple(recorded), breaks=tuple(breaks), error=error)

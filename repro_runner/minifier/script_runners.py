@@ -50,7 +50,7 @@ class Outcome:
 
     @property
     def fails(self) -> bool:
-        """Also says so: a script that can't even be imported ends with 1, too."""
+        """Whether it ended with 1 and printed that it fails: one that can't even be imported ends with 1, too."""
         return self.code == 1 and STILL_FAILS in self.text
 
 

@@ -11,8 +11,8 @@ from repro_runner.report.contents import RunContents
 from repro_runner.report.parts import MARKS
 from repro_runner.report.parts.catalogue import judge_parts, missing_parts
 from repro_runner.report.parts.device import op_support_view, violations_view
+from repro_runner.report.parts.dynamo import guards_view
 from repro_runner.report.parts.graphs import describe_parts
-from repro_runner.report.parts.guards import guards_view
 
 
 def summary_lines(contents: RunContents) -> Iterator[str]:

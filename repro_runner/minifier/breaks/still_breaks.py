@@ -18,7 +18,7 @@ _SEEDS = range(1, 9)
 
 
 def report_break(module: ModuleType, gb_id: str, *, strict: bool) -> int:
-    """1 if it does, 0 if not, 3 if it can't run, or if a fix of it could not be told from a program that does less:
+    """1 if it does, 0 if not, 3 if it can't run, or if a fix of it would look like a program that does less:
     it returns no values or, with `strict`, has an input that makes no difference."""
     return report(lambda: _judge(module, gb_id, strict))
 

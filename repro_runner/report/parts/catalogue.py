@@ -10,10 +10,9 @@ from repro_runner.output.places import with_shown_places
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts import BREAKS, DOUBT, Verdict
 from repro_runner.report.parts.bench import bench_verdict, bench_view, break_cost_verdict, break_cost_view
-from repro_runner.report.parts.breaks import breaks_verdict, breaks_view
 from repro_runner.report.parts.device import op_support_verdict, op_support_view, violations_verdict, violations_view
+from repro_runner.report.parts.dynamo import breaks_verdict, breaks_view, guards_verdict, guards_view
 from repro_runner.report.parts.graphs import graphs_verdict, graphs_view
-from repro_runner.report.parts.guards import guards_verdict, guards_view
 from repro_runner.report.parts.minified import minified_verdict, minified_view
 from repro_runner.report.parts.numerics import numerics_verdict, numerics_view
 
@@ -63,7 +62,7 @@ class Judged:
 
 
 def judge_parts(contents: RunContents) -> list[Judged]:
-    """The parts that were run. One that failed, or whose document can't be understood, says so in its verdict."""
+    """The parts that were run. The verdict of one that failed, or whose document can't be understood, is why."""
     found = (_judged(part, contents) for part in PARTS)
     return [each for each in found if each is not None]
 
