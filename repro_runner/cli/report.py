@@ -103,8 +103,7 @@ def _make_run(arguments: argparse.Namespace) -> RunFolder:
         device_file=None if arguments.device_file is None else str(arguments.device_file),
         seconds=arguments.timeout or _TIMEOUT_S,
     )
-    describe_environment(examination.device)  # refuse before the model is loaded
-    run = examine(examination, _say)
+    run = examine(examination, describe_environment(examination.device), _say)
     if arguments.bench:
         measure(examination, run, _say)
     return run

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
@@ -17,7 +17,6 @@ from registry.errors import InvalidInput, Problem
 from repro_runner.bench.catalogue import BACKENDS
 from repro_runner.bench.document import Row, bench_document, describe_machine
 from repro_runner.bench.suite import measure_rows, plan_rows
-from repro_runner.environment import describe_environment
 from repro_runner.process import Ended, Job, Limits, Pool, PoolDied, Service, importable_environment
 from repro_runner.report.contents import FAILURES
 from repro_runner.runs import RunFolder
@@ -52,7 +51,7 @@ class FailuresDocument(Document):
     failures: dict[str, str]
 
 
-def examine(examination: Examination, say: Callable[[str], None]) -> RunFolder:
+def examine(examination: Examination, environment: Mapping[str, Any], say: Callable[[str], None]) -> RunFolder:
     """Take every step, each in a child. `say` gets a line when a step begins, and one if it fails.
 
     InvalidInput if there is no such model, or if it fails without a compiler, too; then no run is made.
@@ -68,7 +67,7 @@ def examine(examination: Examination, say: Callable[[str], None]) -> RunFolder:
         run = RunFolder.create(
             "report",
             subject=examination.model,
-            environment=describe_environment(examination.device),
+            environment=environment,
             device_file=examination.device_file,
             seed=examination.seed,
         )
@@ -101,7 +100,7 @@ def _load(pool: Pool, examination: Examination) -> None:
     """InvalidInput if the capability file or the model is not valid."""
     ended = _step(pool, examination, step="", run="")
     if ended.result is None:
-        raise InvalidInput([Problem(examination.model, f"the process that loads it {ended.failure}")])
+        raise InvalidInput([Problem(examination.model, f"the process that loads it {_how_it_ended(ended)}")])
     if ended.result["refused"]:
         raise InvalidInput([Problem(*each) for each in ended.result["refused"]])
 
@@ -118,7 +117,9 @@ def _step(pool: Pool, examination: Examination, step: str, run: str) -> Ended:
 
 def _why_it_failed(ended: Ended) -> str:
     """In a line; empty if it did not."""
-    if ended.result is not None:
-        return str(ended.result["failed"])
+    return f"the process {_how_it_ended(ended)}" if ended.result is None else str(ended.result["failed"])
+
+
+def _how_it_ended(ended: Ended) -> str:
     more = "; --timeout gives it more" if ended.failure.startswith("took longer") else ""
-    return f"the process {ended.failure}{more}"
+    return f"{ended.failure}{more}"

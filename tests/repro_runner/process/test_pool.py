@@ -63,6 +63,13 @@ def test_a_job_that_names_a_folder_stays_where_the_command_is_and_leaves_its_fil
     assert (tmp_path / "result.json").is_file()
 
 
+def test_the_result_of_an_earlier_job_in_the_same_folder_is_not_taken_for_the_next(tmp_path: Path) -> None:
+    folder = {"folder": str(tmp_path)}
+    assert run("describe", {}, job=folder).result is not None
+    ended = run("misbehave", {"how": "leaves"}, job=folder)
+    assert (ended.result, ended.failure) == (None, "ended with exit code 7 before it was done")
+
+
 def test_a_module_in_the_current_folder_is_not_taken_for_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit(9)\n", "utf-8")
     (tmp_path / "repro_runner.py").write_text("raise SystemExit(9)\n", "utf-8")
