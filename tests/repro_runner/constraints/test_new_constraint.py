@@ -91,7 +91,7 @@ def test_a_minified_script_carries_it(ranks: type[Constraint]) -> None:
         "        if tensor.dim() > 2:",
         '            yield "too many dimensions"',
     ]
-    assert [part.__name__ for part in source.parts] == ["repro_runner.minifier.parts.op_arguments"]
+    assert [part.__name__ for part in source.parts] == ["arguments_of"]
 
 
 def test_every_limit_of_the_project_can_be_set_written_down_and_is_explained() -> None:
