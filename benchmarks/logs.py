@@ -27,8 +27,8 @@ sys.path.insert(0, str(ROOT))
 from registry.knowledge import read_package  # noqa: E402
 from registry.matching import Matcher  # noqa: E402
 from registry.merge import merge_registry  # noqa: E402
+from repro_runner.logs.analysis import find_format  # noqa: E402
 from repro_runner.logs.blocks import Stream  # noqa: E402
-from repro_runner.logs.formats import find_format  # noqa: E402
 from repro_runner.logs.model import Input, LogPart  # noqa: E402
 from tests.repro_runner.fixtures.tt_xla_logs import Compiled, as_bytes, breaking, compiling, tracing  # noqa: E402
 

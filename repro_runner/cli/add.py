@@ -12,6 +12,7 @@ from registry.datafile import DATA, check_writable, write_data_file
 from registry.errors import InvalidInput, Problem
 from registry.merge import merge_registry
 from registry.model import CapturedProgram
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.explain.document import read_saved
 from repro_runner.explain.report import Report
 from repro_runner.output.terminal import plain
@@ -56,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
     print(f"{path}: {types} of break at {counted(len(report), 'line')}, torch {plain(taken.program.environment.torch)}")
     for gb_type in taken.left_out:
         print(f"left out, since nobody knows it and it quotes the program: {plain(gb_type)}", file=sys.stderr)
-    return 1 if taken.left_out else 0
+    return NOT_AS_IT_SHOULD_BE if taken.left_out else DONE
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.explain.comparison import Comparison, Saved, compare_runs
 from repro_runner.explain.document import read_saved
 from repro_runner.explain.render.comparison import comparison_document, comparison_markdown, comparison_text
@@ -28,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = _parser().parse_args(argv)
     comparison = compare_runs(*_read(arguments.before, arguments.after))
     print(_shown(comparison, arguments.format))
-    return 1 if arguments.fail_on_new and comparison.new_sites else 0
+    return NOT_AS_IT_SHOULD_BE if arguments.fail_on_new and comparison.new_sites else DONE
 
 
 def _parser() -> argparse.ArgumentParser:

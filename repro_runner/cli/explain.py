@@ -149,7 +149,7 @@ def _show(start: _Start, report: Report) -> int:
 
 
 def _suggestions(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> tuple[Suggestion, ...] | None:
-    """What a language model proposes, tried; None where nobody asked."""
+    """What a language model proposes, tried; None where none was asked."""
     if not arguments.llm or report.program.exit_code == INTERRUPTED:
         return None
     from repro_runner.assistant import ask, read_settings

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_package
 from registry.merge import merge_registry
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from repro_runner.logs.sources import Source
 
 FORMATS = ("terminal", "json", "md")
-INTERRUPTED = 130
 _WORTH_A_BAR = 32 * 1024 * 1024
 """Bytes below which reading takes less than a second."""
 
@@ -57,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
         from repro_runner.logs.document import read_schema
 
         print(read_schema(), end="")
-        return 0
+        return DONE
     if not arguments.files:
         parser.error("name a log, a folder of logs, or - for standard input")
     _check(arguments)
@@ -157,8 +157,8 @@ def _render(analysis: LogAnalysis, answers: Answers, arguments: argparse.Namespa
     if arguments.format == "md":
         from repro_runner.explain.render.formats import render_markdown
 
-        told = replace(view, notes=(*view.notes, *describe_commands(analysis)))
-        return render_markdown(told, summary=arguments.summary)
+        with_commands = replace(view, notes=(*view.notes, *describe_commands(analysis)))
+        return render_markdown(with_commands, summary=arguments.summary)
 
     from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
 
@@ -176,11 +176,11 @@ def _verdict(analysis: LogAnalysis, arguments: argparse.Namespace) -> int:
         print("interrupted; what was read up to there is shown", file=sys.stderr)
         return INTERRUPTED
     if analysis.problems:
-        return 2
+        return REFUSED
     if arguments.fail_on_break and analysis.breaks:
         print(f"exit code 1: {counted(len(analysis.breaks), 'break')}", file=sys.stderr)
-        return 1
-    return 0
+        return NOT_AS_IT_SHOULD_BE
+    return DONE
 
 
 @contextmanager

@@ -61,7 +61,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something about the runs themselves that is not alike, and may be the reason for all the rest."""
+    """Something about the runs themselves that differs, and may be the reason for all the rest."""
 
     what: str
     before: str
@@ -156,7 +156,7 @@ _KEYS: tuple[Key, ...] = (
     lambda site: (site.file, site.function, site.source) if site.source else site,
     lambda site: (_name(site.file), site.function, site.source) if site.source else site,
 )
-"""What makes two sites one, strongest first; of several alike, the first goes with the first."""
+"""What makes two sites one, strongest first; of several that are the same, the first goes with the first."""
 
 
 def _name(file: str) -> str:

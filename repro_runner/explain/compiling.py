@@ -26,6 +26,9 @@ from registry.errors import InvalidInput, Problem
 
 BACKEND = "eager"
 _MISSING = object()
+_COMPILE = "__graphbreak_compile__"
+"""What the program's own statements are followed by calls of."""
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,12 +143,6 @@ def _put(owner: Any, name: str, value: Any) -> None:
         delattr(owner, name)
     else:
         setattr(owner, name, value)
-
-
-_COMPILE = "__graphbreak_compile__"
-"""What the program's own statements are followed by calls of."""
-
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def import_compiled(targets: Iterable[CompileTarget], undo: ExitStack) -> None:

@@ -17,6 +17,10 @@ from repro_runner.torch_seams import bytecode_transformation
 
 _LINE_UNKNOWN, _LINE_ONLY = 15, 13
 """Two of the forms of an entry of co_linetable (Objects/locations.md of CPython), which has up to 8 code units."""
+_GRAPH = "__compiled_fn"
+"""How Dynamo names the graphs that its code calls."""
+_AT_THE_BEGINNING = ("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "NOP")
+"""What has to stay at the very beginning of some code."""
 
 
 class Instruction(NamedTuple):
@@ -100,13 +104,6 @@ def _divided(entry: bytes, before: int, size: int, gap: bytes) -> bytes:
 
 def _entry(form: int, size: int) -> bytes:
     return bytes((0x80 | form << 3 | size - 1,))
-
-
-_GRAPH = "__compiled_fn"
-"""How Dynamo names the graphs that its code calls."""
-
-_AT_THE_BEGINNING = ("RESUME", "MAKE_CELL", "COPY_FREE_VARS", "RETURN_GENERATOR", "NOP")
-"""What has to stay at the very beginning of some code."""
 
 
 class Tally:

@@ -136,7 +136,7 @@ def _from_program(trace: TracebackType | None, names: dict[str, Any]) -> Traceba
 
 
 def _leave_out_watchers(error: BaseException) -> None:
-    """Its traceback, and those of what caused it, as they would be if nobody had watched torch compile."""
+    """Its traceback, and those of what caused it, as they would be without what watches torch."""
     chain, seen = [error], set[int]()
     while chain:
         one = chain.pop()

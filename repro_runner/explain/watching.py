@@ -92,7 +92,7 @@ class _Watcher:
 
 
 def _environment() -> dict[str, str]:
-    """As in an evidence file; asks nobody outside this process."""
+    """As in an evidence file; nothing outside of this process is asked."""
     here = describe_environment("cpu")
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         return {**here, "device": "cuda", "device_name": torch.cuda.get_device_name()}

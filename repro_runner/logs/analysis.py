@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from registry.advice import Answers
 from registry.errors import Problem
 from registry.matching import Matcher
 from repro_runner.explain.site import Site
-from repro_runner.logs.blocks import Stream
-from repro_runner.logs.differences import find_differences
-from repro_runner.logs.formats import BINARY, find_format
-from repro_runner.logs.gathering import Gathering
-from repro_runner.logs.model import Input, LogPart
-from repro_runner.logs.quoting import find_quoting
+from repro_runner.logs import text, traces, tt_xla
+from repro_runner.logs.blocks import HEAD, Stream, find_quoting
+from repro_runner.logs.model import Format, Gathering, Input, LogPart, rank_order
 from repro_runner.logs.sources import Source, Sources, open_source
 from repro_runner.logs.text import TEXT, TRACEBACK
+from repro_runner.logs.traces.compilations import ProcessDocument
 
+BINARY = "binary"
+FORMATS: tuple[Format, ...] = (traces, tt_xla, text)
+"""The first that recognises an input reads it: those that are surest of themselves come first."""
+
+_TEXT = bytes(range(32, 127)) + bytes(range(128, 256)) + b"\a\b\t\n\v\f\r\x1b"
+_MOST_OTHERS = 0.05
+"""Share of control characters up to which it still is a text, if a damaged one."""
 MIXED = "mixed"
+PROCESSES = "processes"
+"""Where a trace keeps what each process did."""
 _INTERRUPTED = "interrupted"
+
+
+def find_format(head: bytes) -> Format | None:
+    """The format of an input that starts with these bytes; None for what is no text at all."""
+    first = head[:HEAD]
+    if len(first.translate(None, _TEXT)) > _MOST_OTHERS * len(first):
+        return None
+    return next(each for each in FORMATS if each.recognise(head))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +43,7 @@ class LogFile:
 
     name: str
     named: bool
-    """Whether somebody named it; else it was in a folder."""
+    """Whether the user named it; else it was in a folder."""
     bytes: int
     """Unpacked."""
     part: LogPart
@@ -86,7 +101,7 @@ def analyse(
             problems.append(Problem(source.name, f"{file.cut}; what came before is counted"))
         if file.part.format == BINARY and source.named:
             problems.append(Problem(source.name, "not a text; name a log, a trace or a traceback"))
-    return _join(files, problems, torch=torch, interrupted=interrupted)
+    return _combine(files, problems, torch=torch, interrupted=interrupted)
 
 
 def with_titles(analysis: LogAnalysis, answers: Answers) -> LogAnalysis:
@@ -97,9 +112,9 @@ def with_titles(analysis: LogAnalysis, answers: Answers) -> LogAnalysis:
 def _with_titles(one: Site, answers: Answers) -> Site:
     types = []
     for place, gb_id in enumerate(one.gb_ids):
-        told = one.gb_types[place] if place < len(one.gb_types) else ""
-        known = None if told else answers.answer(gb_id, torch="")
-        types.append(known.gb_type if known else told)
+        printed = one.gb_types[place] if place < len(one.gb_types) else ""
+        known = None if printed else answers.answer(gb_id, torch="")
+        types.append(known.gb_type if known else printed)
     return replace(one, gb_types=tuple(types)) if types else one
 
 
@@ -141,7 +156,7 @@ def read_source(
     )
 
 
-def _join(
+def _combine(
     files: Sequence[LogFile], problems: Sequence[Problem], *, torch: str | None, interrupted: bool
 ) -> LogAnalysis:
     parts = [file.part for file in files]
@@ -156,7 +171,41 @@ def _join(
         graphs=sum(graphs) if graphs else None,
         breaks=tuple(sorted(breaks, key=lambda one: (-one.count, one.file, one.line, one.gb_ids))),
         torch=torch or (releases.pop() if len(releases) == 1 else ""),
-        differences=tuple(find_differences(parts)),
+        differences=tuple(_find_differences(parts)),
         problems=tuple(problems),
         interrupted=interrupted,
     )
+
+
+def _find_differences(parts: Sequence[LogPart]) -> Iterator[str]:
+    """One line per difference; none where there are not two ranks, or they are the same."""
+    documents: list[ProcessDocument] = []
+    for part in parts:
+        processes = part.details.get(PROCESSES, ())
+        assert isinstance(processes, Sequence)
+        documents += processes
+    # One file with several ranks has its differences in its notes.
+    if sum(PROCESSES in part.details for part in parts) > 1 and (found := traces.find_rank_differences(documents)):
+        yield from traces.describe_differences(found)
+    yield from _differences_by_count([part for part in parts if PROCESSES not in part.details])
+
+
+def _differences_by_count(parts: Sequence[LogPart]) -> Iterator[str]:
+    breaks = Gathering(one for part in parts for one in part.breaks).breaks
+    graphs: dict[str, int] = {}
+    for part in parts:
+        if part.rank:
+            graphs[part.rank] = graphs.get(part.rank, 0) + (part.graphs or 0)
+    ranks = sorted({*graphs, *(rank for one in breaks for rank in one.ranks)}, key=rank_order)
+    if len(ranks) < 2:
+        return
+    if len(set(graphs.values())) > 1:
+        yield f"graphs: {_counts_by_rank(graphs, ranks)}"
+    for one in breaks:
+        if one.ranks and len({one.ranks.get(rank, 0) for rank in ranks}) > 1:
+            name = " → ".join(one.gb_ids) or "an unknown break"
+            yield f"{name}{f' at {one.where}' if one.where else ''}: {_counts_by_rank(one.ranks, ranks)}"
+
+
+def _counts_by_rank(counts: Mapping[str, int], ranks: Sequence[str]) -> str:
+    return ", ".join(f"{counts.get(rank, 0)}× on rank {rank}" for rank in ranks)

@@ -1,16 +1,17 @@
 """The bytes of a log, whatever it is wrapped in, as blocks of whole lines: memory does not grow with the log.
 
 A block ends with a line feed, unless it is the last one, or a piece of a line that is longer than a block: such a line
-goes on in the next block.
-"""
+goes on in the next block."""
 
 from __future__ import annotations
 
+import codecs
+import json
+import re
+import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
-
-from repro_runner.logs.unpacking import Torn, unpack
+from typing import Any, BinaryIO, Protocol
 
 BLOCK = 4 * 1024 * 1024
 """Bytes in a block, about."""
@@ -19,6 +20,12 @@ HEAD = 256 * 1024
 _CHUNK = 1024 * 1024
 _WORD_ENDS = (b"\r", b" ", b",")
 """Where a line that has to be cut may be: after a progress bar, a word or an item, so that none is torn apart."""
+_GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
+_STEP = 1024
+"""Packed bytes that are unpacked at a time: gzip makes at most 1 MiB of so few, zstd 32. Damage costs no more."""
+_ZSTD_WINDOW = 128 * 1024 * 1024
+"""What `zstd --long` writes; a file that asks for more memory is refused."""
+_STRING = rb'("[^"\\\n]*(?:\\[^\n][^"\\\n]*)*")'
 
 
 @dataclass(slots=True)
@@ -83,3 +90,140 @@ def find_cut(line: bytes, start: int, size: int) -> int:
         if cut := line.rfind(mark, end - size // 8, end) + 1:
             return cut
     return end
+
+
+class Torn(Exception):
+    """The packed bytes are damaged or end too early; what came before was given."""
+
+
+class _Member(Protocol):
+    """One of several packed files in a row, as one file may hold them."""
+
+    @property
+    def ended(self) -> bool: ...
+
+    @property
+    def rest(self) -> bytes:
+        """What follows its end."""
+
+    def expand(self, packed: bytes) -> Iterator[bytes]:
+        """Give the bytes in small pieces; Torn for what is damaged."""
+
+
+def unpack(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The text in these bytes, known by the first of them; what is not wrapped stays as it is."""
+    first = next(chunks, b"")
+    if first.startswith(_GZIP):
+        yield from _unpack_members(first, chunks, _Gzip, "gzip")
+    elif first.startswith(_ZSTD):
+        yield from _unpack_members(first, chunks, _Zstd, "zstd")
+    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell makes of `2> log.txt`
+        decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+        yield decoder.decode(first).encode("utf-8", "replace")
+        for chunk in chunks:
+            yield decoder.decode(chunk).encode("utf-8", "replace")
+    elif first:
+        yield first.removeprefix(codecs.BOM_UTF8)
+        yield from chunks
+
+
+def _unpack_members(first: bytes, chunks: Iterator[bytes], begin: Callable[[], _Member], name: str) -> Iterator[bytes]:
+    member, packed = begin(), first
+    while packed or (packed := next(chunks, b"")):
+        if member.ended:
+            packed = packed.lstrip(b"\0")  # padding, as tapes and some uploads have it
+            if not packed:
+                continue
+            member = begin()
+        yield from member.expand(packed)
+        packed = member.rest
+    if not member.ended:
+        raise Torn(f"the {name} data ends too early")
+
+
+class _Gzip:
+    def __init__(self) -> None:
+        self._inflater = zlib.decompressobj(wbits=31)
+        self.rest = b""
+
+    @property
+    def ended(self) -> bool:
+        return self._inflater.eof
+
+    def expand(self, packed: bytes) -> Iterator[bytes]:
+        for at in range(0, len(packed), _STEP):
+            try:
+                text = self._inflater.decompress(packed[at : at + _STEP])
+            except zlib.error as error:
+                raise Torn(f"the gzip data is damaged ({error})") from error
+            yield text
+            if self.ended:
+                self.rest = self._inflater.unused_data + packed[at + _STEP :]
+                return
+
+
+class _Zstd:
+    def __init__(self) -> None:
+        import zstandard
+
+        self._damaged = zstandard.ZstdError
+        self._inflater: Any = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+        self.rest = b""
+
+    @property
+    def ended(self) -> bool:
+        return bool(self._inflater.eof)
+
+    def expand(self, packed: bytes) -> Iterator[bytes]:
+        for at in range(0, len(packed), _STEP):
+            try:
+                text = self._inflater.decompress(packed[at : at + _STEP])
+            except self._damaged as error:
+                raise Torn(f"the zstd data is damaged ({error})") from error
+            yield text
+            if self.ended:
+                self.rest = self._inflater.unused_data + packed[at + _STEP :]
+                return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quoting:
+    """One way to keep lines in JSON."""
+
+    sign: re.Pattern[bytes]
+    """How a log begins that is kept so."""
+    line: re.Pattern[bytes]
+    """A line of JSON that holds text; the first group is the string."""
+    whole_lines: bool
+    """Whether every string is a line, also one that has no line end of its own."""
+    note: str = ""
+
+    def unquote(self, block: bytes) -> bytes:
+        """The text in a block of lines; a line that holds no text stays as it is."""
+        return self.line.sub(self._text, block)
+
+    def _text(self, line: re.Match[bytes]) -> bytes:
+        try:
+            text: str = json.loads(line[1].decode("utf-8", "replace"), strict=False)
+        except ValueError:
+            return line[0]
+        end = "\n" if self.whole_lines and not text.endswith("\n") else ""
+        return (text + end).encode("utf-8", "replace")
+
+
+_DOCKER = Quoting(
+    sign=re.compile(rb'\{"log": ?"'),
+    line=re.compile(rb'^\{"log": ?' + _STRING + rb"[^\n]*\n?", re.MULTILINE),
+    whole_lines=False,
+)
+_NOTEBOOK = Quoting(
+    sign=re.compile(rb'\{\s*"(?:cells|metadata|nbformat)":'),
+    line=re.compile(rb"^[ \t]*" + _STRING + rb"[ \t]*,?\r?(?:\n|\Z)", re.MULTILINE),
+    whole_lines=True,
+    note="a notebook: lines are counted in the text of its cells and outputs",
+)
+
+
+def find_quoting(head: bytes) -> Quoting | None:
+    """How the lines of an input that starts with these bytes are kept; None for plain text."""
+    return next((each for each in (_DOCKER, _NOTEBOOK) if each.sign.match(head)), None)

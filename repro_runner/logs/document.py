@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from registry.advice import Answers
+from registry.documents import Document, head
 from registry.ids import page_address
 from repro_runner.explain.document import answer_document
 from repro_runner.explain.site import Site
 from repro_runner.logs.analysis import LogAnalysis, LogFile
 
 KIND = "log"
-SCHEMA = 1
 _BREAK_FIELDS = (
     *("gb_ids", "gb_types", "how", "message", "candidates", "kind", "file", "line", "function", "source"),
     *("explanation", "hints", "context", "count", "ranks", "compile_ids", "log", "log_line"),
@@ -22,16 +22,31 @@ _BREAK_FIELDS = (
 _SCHEMA_FILE = Path(__file__).with_name("log.schema.json")
 
 
+class LogDocument(Document):
+    """What all logs say; log.schema.json has what is in each break, category and file."""
+
+    format: str
+    torch: str
+    graphs: int | None
+    reports: int
+    unknown: int
+    breaks: list[dict[str, Any]]
+    categories: list[dict[str, Any]]
+    differences: list[str]
+    files: list[dict[str, Any]]
+    problems: list[dict[str, str]]
+    interrupted: bool
+
+
 def read_schema() -> str:
     """The JSON Schema (draft 2020-12) that every such document satisfies."""
     return _SCHEMA_FILE.read_text("utf-8")
 
 
-def analysis_document(analysis: LogAnalysis, answers: Answers) -> dict[str, Any]:
+def analysis_document(analysis: LogAnalysis, answers: Answers) -> LogDocument:
     """Everything in the analysis, and for each break what the registry knows of its ids."""
     return {
-        "kind": KIND,
-        "schema": SCHEMA,
+        **head(KIND),
         "format": analysis.format,
         "torch": analysis.torch,
         "graphs": analysis.graphs,

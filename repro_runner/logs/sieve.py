@@ -9,7 +9,7 @@ from registry.message_layout import SIGNS
 from repro_runner.logs.blocks import BLOCK, find_cut
 
 LONG_LINE = 64 * 1024
-"""A longer line is taken in pieces: nobody reads it, and a message in it must not carry all of it along."""
+"""A longer line is taken in pieces: people do not read it, and a message in it must not carry all of it along."""
 
 _AT_ONCE = 4 * 1024
 """Bytes given from a sign on, without a look at which lines of them have one: where one is, more are."""
@@ -37,7 +37,7 @@ class Sieve:
     def __init__(self) -> None:
         self._number = 1
         self._held: deque[tuple[int, bytes, bool]] = deque()
-        """Blocks in which nobody saw a message: a message may begin with lines in them."""
+        """Blocks without a sign of a message: a message may begin with lines in them."""
         self._held_bytes = 0
         self._since_message = BLOCK
         """Bytes since the last block with a message: a message may go on there."""

@@ -1,4 +1,4 @@
-"""From what somebody named to the files there are: folders are gone through, loops of links end, none comes twice."""
+"""From what the user named to the files there are: folders are gone through, loops of links end, none comes twice."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Source:
     path: Path | None
     """None for what comes in by standard input."""
     named: bool
-    """Whether somebody named it; else it was in a folder that somebody named."""
+    """Whether the user named it; else it was in a folder that the user named."""
 
     @property
     def rank(self) -> str:

@@ -11,12 +11,18 @@ from registry.matching import Match
 from registry.messages import Draft, DraftReader
 from repro_runner.explain.site import Site
 from repro_runner.logs.blocks import HEAD
-from repro_runner.logs.gathering import Gathering
-from repro_runner.logs.mentions import Mentions
-from repro_runner.logs.model import Input, LogPart, Unfit
-from repro_runner.logs.naming import is_mention, is_report, is_torchs, mentioning_record, read_break
+from repro_runner.logs.model import Gathering, Input, LogPart, Unfit
 from repro_runner.logs.sieve import Sieve
-from repro_runner.logs.surroundings import Recent, Surroundings
+from repro_runner.logs.text_messages import (
+    MentionedBreaks,
+    Recent,
+    Surroundings,
+    is_mention,
+    is_of_torch,
+    is_report,
+    mentioning_record,
+    read_break,
+)
 
 GRAPH_BREAKS, TRACEBACK, TEXT = "graph_breaks", "traceback", "text"
 NAME = TEXT
@@ -58,7 +64,7 @@ class TextReader:
         self._sieve, self._drafts, self._around = Sieve(), DraftReader(), Surroundings()
         self._version: str | None = None
         self._graphs: int | None = None
-        self._found, self._mentions = Gathering(), Mentions()
+        self._found, self._mentioned = Gathering(), MentionedBreaks()
         self._summaries: list[Site] = []
         self._formats = {GRAPH_BREAKS: 0, TRACEBACK: 0}
         self._seen: Recent[int, None] = Recent(_REPORTS_KEPT)
@@ -83,7 +89,7 @@ class TextReader:
         """See Reader."""
         for draft in self._drafts.finish():
             self._take(draft)
-        for one in self._mentions.untold():
+        for one in self._mentioned.unreported():
             self._found.add(one)
         for one in () if self._formats[TRACEBACK] else self._summaries:
             self._found.add(one)
@@ -116,7 +122,7 @@ class TextReader:
         if is_report(match):
             self._report(one, match)
         elif is_mention(match):
-            self._mentions.add(one, mentioning_record(match))
+            self._mentioned.add(one, mentioning_record(match))
         elif _SUMMARY.match(match.opening) and not match.message.explanation:
             self._summaries.append(one)
         else:
@@ -130,12 +136,12 @@ class TextReader:
 
     def _report(self, one: Site, match: Match) -> None:
         self._formats[GRAPH_BREAKS] += 1
-        if is_torchs(match.record):
+        if is_of_torch(match.record):
             key = hash((match.record, one.where, one.gb_ids, one.gb_types))
             if key in self._seen:
                 return
             self._seen.keep(key, None)
-        self._mentions.tell(one)
+        self._mentioned.mark_reported(one)
         self._found.add(one)
 
     def _raise(self, one: Site) -> None:
@@ -145,10 +151,10 @@ class TextReader:
         self._last_exception = one.log_line, one.message
         if one.message == before and self._around.are_chained(line, one.log_line):
             return
-        self._mentions.tell(replace(one, compile_ids=()))
+        self._mentioned.mark_reported(replace(one, compile_ids=()))
         self._found.add(one)
 
     def _placed(self, one: Site) -> Site:
-        """With what only later lines told of its place."""
+        """With the function and the line of source, where only later lines have them."""
         function, source = self._around.frame(one.file, one.line)
         return replace(one, function=one.function or function, source=one.source or source)

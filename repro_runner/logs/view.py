@@ -1,4 +1,4 @@
-"""An analysis as it is shown: every break as `graphbreak explain` shows a site, with what only logs tell."""
+"""An analysis as it is shown: every break as `graphbreak explain` shows a site."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from pathlib import Path
 from registry.advice import Answers
 from repro_runner.explain.render import sentences
 from repro_runner.explain.render.view import ReportView, view_categories, view_sites
-from repro_runner.logs.analysis import LogAnalysis, LogFile
-from repro_runner.logs.formats import BINARY
+from repro_runner.logs.analysis import BINARY, LogAnalysis, LogFile
 from repro_runner.logs.model import Unfit
 from repro_runner.logs.text import NO_BREAKS
 from repro_runner.output.units import counted, size
@@ -35,7 +34,7 @@ def view_analysis(analysis: LogAnalysis, answers: Answers, *, folder: Path) -> R
 
 
 def _no_breaks(analysis: LogAnalysis) -> str:
-    """Silence is an answer only of a log that could have told."""
+    """What it means that a log has no breaks: only some logs would have them."""
     if all(file.part.format == BINARY for file in analysis.files):
         return "nothing could be read"
     unfit = any(file.part.unfit for file in analysis.files)
@@ -68,13 +67,13 @@ def _totals(analysis: LogAnalysis) -> str:
 
 
 def describe_notes(analysis: LogAnalysis) -> Iterator[str]:
-    """What there is to know beside the breaks, a sentence each; the commands for what a log can't tell are apart."""
+    """What there is to know beside the breaks, a sentence each; `describe_commands` has the commands."""
     yield from (f"ranks differ: {line}" for line in analysis.differences)
     yield from _unfit(analysis)
-    told = [note for file in analysis.files for note in _file_notes(file, alone=len(analysis.files) == 1)]
-    yield from told[:_FILES_NOTED]
-    if len(told) > _FILES_NOTED:
-        yield f"and {len(told) - _FILES_NOTED} more notes on files; --format json has them all"
+    notes = [note for file in analysis.files for note in _file_notes(file, alone=len(analysis.files) == 1)]
+    yield from notes[:_FILES_NOTED]
+    if len(notes) > _FILES_NOTED:
+        yield f"and {len(notes) - _FILES_NOTED} more notes on files; --format json has them all"
     yield from map(str, analysis.problems)
 
 
@@ -96,7 +95,7 @@ def _unfit(analysis: LogAnalysis) -> Iterator[str]:
 
 
 def _find_unfit(analysis: LogAnalysis) -> dict[Unfit, list[str]]:
-    """What can't be told, and by which files; files beside a log in a folder need not be logs."""
+    """The questions that files can't answer, and which files; files beside a log in a folder need not be logs."""
     found: dict[Unfit, list[str]] = {}
     for file in analysis.files:
         for one in file.part.unfit:

@@ -24,7 +24,7 @@ _CONTEXT = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExcerptLine:
-    """A line of somebody's source; `breaks` marks the one at which the graph breaks."""
+    """A line of the user's source; `breaks` marks the one at which the graph breaks."""
 
     number: int
     text: str

@@ -163,8 +163,8 @@ def _shortened(text: str) -> Text:
 
 
 def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[str, RenderableType]]:
-    if site.told_at and (site.fixes or site.isolated):
-        yield "fix", Text(plain(f"as at {view.sites[site.told_at - 1].where}, above"))
+    if site.fixes_at and (site.fixes or site.isolated):
+        yield "fix", Text(plain(f"as at {view.sites[site.fixes_at - 1].where}, above"))
         return
     for fix in site.fixes[:_MOST_FIXES]:
         yield "fix", _fix(fix, width)

@@ -97,7 +97,7 @@ class SiteView:
     """How the program got here, outermost first; empty where the site is in the function that was compiled."""
     explanation: str
     hints: tuple[str, ...]
-    told_at: int
+    fixes_at: int
     """The number of the site that the same fixes stand at already; 0 where they stand here."""
     fixes: tuple[FixView, ...]
     isolated: tuple[FixView, ...]
@@ -210,7 +210,7 @@ def view_sites(
                 via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
                 explanation=sentences.explanation(site) or (cause.lead if cause else ""),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
-                told_at=0 if first == number else first,
+                fixes_at=0 if first == number else first,
                 fixes=tuple(_fixes(helpful)) if helpful else (),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",

@@ -1,4 +1,4 @@
-"""A trace as all logs are told: its breaks by site, its graphs; the rest as documents per process."""
+"""A trace as a part of an analysis: its breaks by site, its graphs; the rest as documents per process."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from registry.matching import Match
 from repro_runner.explain.site import Site
-from repro_runner.logs.gathering import Gathering
-from repro_runner.logs.model import Input, LogPart
-from repro_runner.logs.traces.document import process_document
-from repro_runner.logs.traces.model import Compilation, ProcessTrace, TraceBreak
+from repro_runner.logs.model import Gathering, Input, LogPart
+from repro_runner.logs.traces.compilations import Compilation, ProcessTrace, TraceBreak, process_document
 from repro_runner.logs.traces.reading import TraceReader
 
 NAME = "torch trace"

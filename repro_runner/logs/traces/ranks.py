@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import TypedDict
 
-from repro_runner.logs.traces.document import CompilationDocument, ProcessDocument
+from repro_runner.logs.traces.compilations import CompilationDocument, ProcessDocument
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import OrderedDict
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,13 +12,56 @@ from typing import Any
 from registry.matching import Match, Matcher
 from registry.messages import unlabelled
 from repro_runner.capture.breaks import UserFrame, plain_name
-from repro_runner.logs.traces.breaks import BreakReader, read_stack
-from repro_runner.logs.traces.model import Compilation, ProcessTrace, TraceBreak
+from repro_runner.logs.traces.compilations import Compilation, ProcessTrace, TraceBreak
 from repro_runner.logs.traces.records import HEADER, Damage, RecordReader, TraceRecord
 
+_SKIPPED = "Skipping the function and falling back to eager"
+"""torch 2.13 and newer say it in the reason; of older ones the compilation tells, which failed."""
+_INTERNAL_STACK = "\nTraceback (most recent call last):"
+_USER_STACKS = ("User code traceback:\n", "from user code:\n")
+_FRAME = re.compile(r'\s*File "([^"\n]*)", line (\d{1,9}), in ([^\n]*)(?:\n(?!\s*File ")([^\n]*))?')
+_REMEMBERED = 512
+"""Texts whose answer is kept: a break repeats itself with every compilation."""
 _NEVER_SUPPRESSED = re.compile(r"^(?:torch\._dynamo\.exc\.)?UncapturedHigherOrderOpError:")
 """A break within torch.cond and its like ends the program whatever `suppress_errors` says."""
 _MOST_STRINGS = 1_000_000
+
+
+class _BreakReader:
+    """Names breaks with a matcher; the same text is named once."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._known: OrderedDict[tuple[str, str], Match | None] = OrderedDict()
+
+    def read_reason(self, payload: str, torch: str) -> tuple[Match | None, str, tuple[UserFrame, ...]]:
+        """Of a logged break: its name, its kind as far as the text says, the stack."""
+        message = payload.partition(_INTERNAL_STACK)[0]
+        kind = "frame skipped" if _SKIPPED in message else "resumed"
+        return self.name(message, torch), kind, _read_stack(message)
+
+    def name(self, message: str, torch: str) -> Match | None:
+        """The break in a message; None if it is about something else."""
+        key = (message, torch)
+        if key not in self._known:
+            found = self._matcher.find_messages(message.split("\n"), torch=torch.partition("+")[0] or None)
+            self._known[key] = next(iter(found), None)
+            if len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+        return self._known[key]
+
+
+def _read_stack(text: str) -> tuple[UserFrame, ...]:
+    """The user's frames in a break's text, outermost first; none when it has none."""
+    for title in _USER_STACKS:
+        _, found, after = text.partition(title)
+        if found:
+            stack = after.partition("\n\n")[0]
+            return tuple(
+                UserFrame(file=frame[1], line=int(frame[2]), function=frame[3].strip(), source=(frame[4] or "").strip())
+                for frame in _FRAME.finditer(stack)
+            )
+    return ()
 
 
 def recognise(head: bytes) -> bool:
@@ -32,7 +76,7 @@ class TraceReader:
     def __init__(self, matcher: Matcher, *, torch: str = "") -> None:
         self._torch = torch
         self._records = RecordReader()
-        self._breaks = BreakReader(matcher)
+        self._breaks = _BreakReader(matcher)
         self._processes: list[_Process] = []
         self._of_rank: dict[tuple[int, int], _Process] = {}
         self._of_pid: dict[int, _Process] = {}
@@ -46,7 +90,7 @@ class TraceReader:
         self._take(self._records.feed(block))
 
     def finish(self) -> tuple[ProcessTrace, ...]:
-        """All that the file told, in the order of ranks."""
+        """The traces of all processes in the file, in the order of ranks."""
         self._take(self._records.finish())
         for process in self._processes:
             process.finish()
@@ -80,7 +124,7 @@ class TraceReader:
 class _Process:
     """Gathers the records of one process."""
 
-    def __init__(self, trace: ProcessTrace, breaks: BreakReader) -> None:
+    def __init__(self, trace: ProcessTrace, breaks: _BreakReader) -> None:
         self.trace = trace
         self._breaks = breaks
         self._strings: dict[int, str] = {}
@@ -139,7 +183,7 @@ class _Process:
 
     def _break(self, record: TraceRecord) -> None:
         match, kind, stack = self._breaks.read_reason(record.payload, self.trace.torch)
-        if match is None:  # nobody's wording, but torch called it a break: kept whole
+        if match is None:  # no known wording, but torch called it a break: kept whole
             match = Match(gb_ids=(), how="none", message=unlabelled(record.payload))
         compilation = self._compilation(record)
         found = TraceBreak(match=match, kind=kind, stack=_from_compiled(stack, compilation), line=record.line)
@@ -196,7 +240,7 @@ def _from_compiled(stack: tuple[UserFrame, ...], compilation: Compilation) -> tu
 
 def _stack_or(text: str, compilation: Compilation) -> tuple[UserFrame, ...]:
     frame = UserFrame(file=compilation.file, line=compilation.line, function=compilation.function, source="")
-    return read_stack(text) or ((frame,) if compilation.file else ())
+    return _read_stack(text) or ((frame,) if compilation.file else ())
 
 
 def _stack_text(metrics: dict[str, Any]) -> str:

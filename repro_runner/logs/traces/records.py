@@ -1,6 +1,6 @@
 """The records of a structured trace, out of blocks of bytes: a line of glog and JSON, then its payload behind tabs.
 
-Nearly all of a trace is payload that nobody here asks for: it is passed over by one search for lines without a tab.
+Nearly all of a trace is payload that is not needed here: it is passed over by one search for lines without a tab.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class RecordReader:
         yield from self._close()
 
     def _bounded(self, tail: bytes) -> bytes:
-        """An unended line, without what nobody will read of it."""
+        """An unended line, without the part that is not read."""
         if tail.startswith(b"\t") and self._open is None:
             return b"\t"
         return tail if len(tail) <= LONGEST_LINE else tail[:LONGEST_LINE]

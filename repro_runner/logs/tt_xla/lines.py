@@ -11,7 +11,7 @@ HEADER = re.compile(
     rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,9} \( *[\d.]+s\) \[ *([^\]\n]{0,40})\] +([\w./-]+):\d+ +(\w{1,8})\|"
     rb" ?([^\r\n]*)"
 )
-"""Thread, file, level, text. The level is a number for what is printed only when somebody asks: 1 is DEBUG."""
+"""Thread, file, level, text. The level is a number for what is printed only on request: 1 is DEBUG."""
 LOCATION = re.compile(
     rb'loc\("(?:'
     rb'(?:-?\d{1,9}\|)?(?:[^"|\n]*\]\|)*([^"|\n]+\.py):(\d{1,9})(?:\|([^"|\n]*)\|(-?\d{1,9})\|[^"\n]*)?"'

@@ -1,21 +1,79 @@
-"""A tt-xla log as all logs are told: its graphs and how far each came, its errors, who split, what it can't answer."""
+"""A tt-xla log as a part of an analysis: its graphs and how far each came, its errors, who split, what it lacks."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TypedDict
 
-from repro_runner.logs.model import LoggedGraph, LogPart
-from repro_runner.logs.tt_xla.fitness import MadeWith, find_unfit
-from repro_runner.logs.tt_xla.graphs import Graph, Graphs
-from repro_runner.logs.tt_xla.splitting import NOT_TOLD, OWN, find_splitter
+from repro_runner.logs.model import LoggedGraph, LogPart, Unfit
+from repro_runner.logs.tt_xla.graphs import NOT_TOLD, OWN, Graph, Graphs, find_splitter
 
+COMMAND = (
+    "TTXLA_LOGGER_LEVEL=DEBUG TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG XLA_HLO_DEBUG=1 TORCH_LOGS=+dynamo "
+    "python script.py > script.log 2>&1"
+)
+CHECK_BUILD = "grep CMAKE_BUILD_TYPE build/CMakeCache.txt"
+BUILD = "cmake --preset debug && cmake --build build"
 NAME = "tt-xla"
 _LISTED = 20
 """Graphs that get a line of their own for people; the JSON has all."""
 _SPLIT = {OWN: "with a frame of its own", NOT_TOLD: "whose splitter this log does not tell"}
+
+
+@dataclass(slots=True)
+class MadeWith:
+    """Settings that left a sign in the log; False means that there is none."""
+
+    stages: bool = False
+    debug_level: bool = False
+    """Lines of tt-xla's own logger that are printed only with TTXLA_LOGGER_LEVEL=DEBUG."""
+    runtime_level: bool = False
+    dynamo: bool = False
+    locations: bool = False
+
+    def document(self) -> dict[str, bool]:
+        return {
+            "TTXLA_LOGGER_LEVEL=DEBUG": self.debug_level or self.stages,
+            "TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG": self.runtime_level,
+            "XLA_HLO_DEBUG=1": self.locations,
+            "TORCH_LOGS=+dynamo": self.dynamo,
+        }
+
+
+def find_unfit(made: MadeWith) -> Iterator[Unfit]:
+    """Each question that can't be answered from this log, and the command line that makes one which can."""
+    if not made.stages:
+        yield Unfit(
+            question="how many graphs there are, and how far each came",
+            why=f"it has no stage headers: {_why_no_stages(made)}",
+            command=f"{BUILD} && {COMMAND}" if made.debug_level else COMMAND,
+        )
+    if not made.locations:
+        yield Unfit(
+            question="which lines of Python a graph comes from",
+            why='it has no loc("file.py:line") markers: it was made without XLA_HLO_DEBUG=1',
+            command=COMMAND,
+        )
+    if not made.dynamo:
+        yield Unfit(
+            question="which of Dynamo, torch_xla and export split the graph, and why Dynamo did",
+            why="it has no lines of Dynamo's tracer: it was made without TORCH_LOGS=+dynamo",
+            command=COMMAND,
+        )
+
+
+def _why_no_stages(made: MadeWith) -> str:
+    if made.debug_level:
+        return (
+            "TTXLA_LOGGER_LEVEL was DEBUG, so tt-xla is a Release build, which prints none; "
+            f"`{CHECK_BUILD}` must say Debug"
+        )
+    return (
+        "TTXLA_LOGGER_LEVEL was not DEBUG, or tt-xla is a Release build, which prints none; "
+        f"`{CHECK_BUILD}` must say Debug, else build with `{BUILD}`"
+    )
 
 
 class PlaceDocument(TypedDict):
@@ -115,22 +173,22 @@ def _notes(graphs: Graphs, counted: list[Graph], splits: list[str], made: MadeWi
         yield f"{lost} of them began before this log does: their vhlo header is missing, they are not counted"
     later = Counter(splits[1:])
     if later:
-        told = ", ".join(f"{count} {_SPLIT.get(who, f'split off by {who}')}" for who, count in later.most_common())
-        yield f"of the graphs after the first: {told}"
+        split = ", ".join(f"{count} {_SPLIT.get(who, f'split off by {who}')}" for who, count in later.most_common())
+        yield f"of the graphs after the first: {split}"
 
 
 def _describe(graph: Graph, split: str) -> str:
     """How far it came, where it comes from, who split it off: one line."""
-    told = [f"from line {graph.line} on, reached {graph.stages[-1]}"]
+    facts = [f"from line {graph.line} on, reached {graph.stages[-1]}"]
     if not graph.ended:
-        told[0] += ", whose text does not end: the log was cut there"
+        facts[0] += ", whose text does not end: the log was cut there"
     for (file, line, function), _ in graph.top_places()[:1]:
-        told.append(f"mostly from {file}:{line}" + (f" in {function}" if function else ""))
+        facts.append(f"mostly from {file}:{line}" + (f" in {function}" if function else ""))
     if split not in _SPLIT:
-        told.append(f"split off by {split}")
+        facts.append(f"split off by {split}")
     if graph.errors:
-        told.append(f"failed: {graph.errors[-1][1]}")
-    return "; ".join(told)
+        facts.append(f"failed: {graph.errors[-1][1]}")
+    return "; ".join(facts)
 
 
 def _too_many(count: int, kept: int) -> Iterator[str]:

@@ -6,8 +6,7 @@ import re
 
 from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.text import TextReader
-from repro_runner.logs.tt_xla.fitness import MadeWith
-from repro_runner.logs.tt_xla.graphs import Graphs
+from repro_runner.logs.tt_xla.graphs import Graphs, Since
 from repro_runner.logs.tt_xla.lines import (
     COMPILER,
     DIAGNOSTICS,
@@ -19,8 +18,7 @@ from repro_runner.logs.tt_xla.lines import (
     find_lines,
     read_line,
 )
-from repro_runner.logs.tt_xla.part import make_part
-from repro_runner.logs.tt_xla.splitting import Since
+from repro_runner.logs.tt_xla.part import MadeWith, make_part
 
 _SIGNS = (b"torch_xla", b"tt_torch", b"pjrt_plugin_tt")
 _RUNTIME_LEVEL = re.compile(rb"Runtime\w* *\| *DEBUG *\|")
@@ -87,10 +85,10 @@ class TtXlaReader:
         for line, text in self._pending:
             self._note_error(line, text)
         self._text.feed(b"".join(self._held))
-        told = self._text.finish()
+        of_text = self._text.finish()
         if not self._is_tt_xla:
-            return told
-        return make_part(told, self._graphs, self._made, tuple(self._errors), self._error_count)
+            return of_text
+        return make_part(of_text, self._graphs, self._made, tuple(self._errors), self._error_count)
 
     def _read(self, block: bytes) -> None:
         """Cut the block at the lines that tell something; what lies between is inside of a module or outside."""

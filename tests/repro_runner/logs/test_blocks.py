@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from registry.matching import Matcher
 from repro_runner.logs import blocks
-from repro_runner.logs.analysis import LogFile, analyse, read_source
+from repro_runner.logs.analysis import LogFile, analyse, find_format, read_source
 from repro_runner.logs.blocks import BLOCK, Stream
-from repro_runner.logs.formats import find_format
 from repro_runner.logs.sources import Source, find_sources
 from tests.committed import committed_registry
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from registry.matching import Matcher
 from repro_runner.logs import traces
 from repro_runner.logs.model import Input, LogPart
-from repro_runner.logs.traces.document import CompilationDocument, ProcessDocument
+from repro_runner.logs.traces.compilations import CompilationDocument, ProcessDocument
 from repro_runner.logs.traces.records import LONGEST_PAYLOAD, RecordReader
 from tests.committed import committed_registry
 from tests.repro_runner.fixtures import FIXTURES

@@ -11,7 +11,7 @@ import pytest
 from registry.matching import Matcher
 from repro_runner.logs import traces
 from repro_runner.logs.model import Input
-from repro_runner.logs.traces.document import ProcessDocument
+from repro_runner.logs.traces.compilations import ProcessDocument
 from tests.committed import committed_registry
 from tests.repro_runner.fixtures.recorded_traces.record import run_program
 

@@ -1,0 +1,221 @@
+"""From a message in a text log to a site: what stands around it, what became of it, whether it was only mentioned."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict, deque
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
+from typing import Generic, TypeVar
+
+from registry.matching import Match
+from registry.message_layout import COLOUR, HEADER, PREFIX, read_line
+from repro_runner.capture.breaks import plain_name
+from repro_runner.explain.site import Site
+from repro_runner.logs.model import Input
+
+_FRAME = re.compile(r'File "([^"\n]+)", line ([0-9]{1,9}), in ([^\s,]+)(?:, code: (.*))?')
+_GIVEN_UP = re.compile(r"WON'T CONVERT (\S+) (.+?) line ([0-9]{1,9})")
+_RANK = re.compile(r"\[(?:rank|default)([0-9]{1,9})\]")
+_RECORDS = 4096
+_FRAMES = 20_000
+_TRACEBACKS = 256
+
+Key = TypeVar("Key", bound=Hashable)
+Value = TypeVar("Value")
+_COMPILE_ID = re.compile(r"\[(!?[0-9][0-9/]*)(?:_[0-9]+)?\]")
+_LEFT_TO_PYTHON = ("falling back to eager", "Skipping the frame", "Skipping the function")
+_GRAPH_BREAKS = "[__graph_breaks]"
+_COMPILING = "COMPILING GRAPH due to"
+_LONGEST = 100_000
+"""Characters kept of a message; the longest that torch has printed has some thousands."""
+_KEPT = 1000
+"""Mentions after which those that turned out to be reported are let go."""
+
+
+class Recent(OrderedDict[Key, Value], Generic[Key, Value]):
+    """Forgets the oldest: a log has no end, memory has."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def keep(self, key: Key, value: Value) -> None:
+        self[key] = value
+        if len(self) > self._most:
+            self.popitem(last=False)
+
+
+class Surroundings:
+    """Looks at each line that a reader sees; asked about a message, it tells what it saw of it."""
+
+    def __init__(self) -> None:
+        self._chained_at: deque[int] = deque(maxlen=_TRACEBACKS)
+        """Lines at which a traceback goes over into one that it caused."""
+        self._tracebacks: deque[int] = deque(maxlen=_TRACEBACKS)
+        self._frames: Recent[tuple[str, int], tuple[str, str]] = Recent(_FRAMES)
+        self._ranks: Recent[str, str] = Recent(_RECORDS)
+        self._given_up: Recent[str, tuple[str, int, str]] = Recent(_RECORDS)
+        self._frame: tuple[str, int] | None = None
+        """A frame whose source the next line of its record has."""
+        self._frame_record = ""
+
+    def look_at(self, line: str, number: int) -> None:
+        """Keep what the line tells."""
+        if "\x1b" in line:
+            line = COLOUR.sub("", line)
+        if self._frame:
+            self._read_source(self._frame, *read_line(line))
+        if 'File "' in line and (frame := _FRAME.search(line)):
+            place = frame[1], int(frame[2])
+            if not self.frame(*place)[1]:
+                self._frames.keep(place, (plain_name(frame[3]), (frame[4] or "").strip()))
+                self._frame = None if frame[4] else place
+                self._frame_record = read_line(line)[0]
+        if "WON'T CONVERT" in line and (given_up := _GIVEN_UP.search(line)):
+            self._given_up.keep(read_line(line)[0], (given_up[2], int(given_up[3]), given_up[1]))
+        if "above exception" in line:
+            self._chained_at.append(number)
+        if "Traceback (most" in line:
+            self._tracebacks.append(number)
+        if "[" in line[:64] and (prefix := PREFIX.match(line)) and (rank := _RANK.search(prefix[0])):
+            self._ranks.keep(read_line(line)[0], rank[1])
+
+    def _read_source(self, place: tuple[str, int], record: str, body: str) -> None:
+        if record != self._frame_record:
+            return
+        self._frame = None
+        source = body.strip()
+        if source and body[0].isspace() and not source.startswith('File "') and place in self._frames:
+            self._frames.keep(place, (self._frames[place][0], source))
+
+    def are_chained(self, first: int, second: int) -> bool:
+        """Whether the exception at the second line was printed as caused by the one at the first."""
+        link = max((number for number in self._chained_at if first < number < second), default=0)
+        return bool(link) and sum(link < number < second for number in self._tracebacks) <= 1
+
+    def frame(self, file: str, line: int) -> tuple[str, str]:
+        """(function, source) of a line of the user's code; empty where the log does not show it."""
+        return self._frames.get((file, line), ("", ""))
+
+    def rank(self, record: str) -> str:
+        """Of the process that wrote a record; empty where nothing tells."""
+        found = _RANK.search(record)
+        return found[1] if found else self._ranks.get(record, "")
+
+    def given_up(self, record: str) -> tuple[str, int, str]:
+        """(file, line, function) of the frame that this record says Dynamo leaves to Python."""
+        return self._given_up.get(record, ("", 0, ""))
+
+
+def is_of_torch(record: str) -> bool:
+    """Whether a record is one of torch's loggers; else it is a rank, or nothing at all."""
+    return HEADER.match(record) is not None
+
+
+def is_report(match: Match) -> bool:
+    """Whether torch says here that a graph broke; everything else is an exception, or mentions a break."""
+    reason = match.opening.startswith("Graph Break Reason")
+    return reason or (_GRAPH_BREAKS in match.record and not _is_bare(match))
+
+
+def is_mention(match: Match) -> bool:
+    """Whether it is in a record about something else, or a link without a message: it may be reported elsewhere, too."""
+    return is_of_torch(match.record) or _is_bare(match)
+
+
+def mentioning_record(match: Match) -> str:
+    """The record that a mention is in; empty outside of any, and for a line that quotes several, as JSON does."""
+    return match.record if is_of_torch(match.record) and _GRAPH_BREAKS not in match.record else ""
+
+
+def _is_bare(match: Match) -> bool:
+    return not (match.opening or match.message.explanation or match.message.context)
+
+
+def read_break(match: Match, source: Input, around: Surroundings) -> Site:
+    """One report; function and source of its place may become known only later."""
+    chain = [one for one in match.chain if one.gb_ids]
+    cause = match.chain[0]
+    file, _, line = match.message.location.rpartition(":")
+    place = (file, int(line), "") if line.isdecimal() else around.given_up(match.record)
+    rank = around.rank(match.record) or source.rank
+    compile_id = _COMPILE_ID.search(match.record)
+    return Site(
+        gb_ids=tuple(dict.fromkeys(one.gb_ids[0] for one in chain)),
+        gb_types=tuple({one.gb_ids[0]: one.message.gb_type for one in chain}.values()) or (cause.message.gb_type,),
+        candidates=tuple(dict.fromkeys(gb_id for one in chain for gb_id in one.gb_ids[1:])),
+        how=cause.how,
+        kind=_kind(match),
+        file=place[0],
+        line=place[1],
+        function=place[2],
+        message=_whole_message(match),
+        explanation=cause.message.explanation,
+        hints=cause.message.hints,
+        context=cause.message.context,
+        ranks={rank: 1} if rank else {},
+        compile_ids=(compile_id[1],) if compile_id else (),
+        log=source.log,
+        log_line=match.line,
+    )
+
+
+def _whole_message(match: Match) -> str:
+    text = "\n\n".join(one.message.text for one in match.chain)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} [… {len(text) - _LONGEST} more characters]"
+
+
+def _kind(match: Match) -> str:
+    """An exception ends the call; one that a logger prints left a frame to Python; a report says it in its reason."""
+    if is_report(match):
+        said = match.opening + match.message.explanation
+        return "frame skipped" if any(words in said for words in _LEFT_TO_PYTHON) else "resumed"
+    if is_of_torch(match.record):
+        return "resumed" if _COMPILING in match.message.text else "frame skipped" if match.opening else ""
+    return "fatal" if match.opening else ""
+
+
+class MentionedBreaks:
+    """Keeps breaks that were only mentioned, until it is known which of them the log reports in no other way.
+
+    Torch says some things twice: +dynamo repeats a break when it compiles what comes before it, or gives a frame up.
+    """
+
+    def __init__(self) -> None:
+        self._reported: set[tuple[str, str]] = set()
+        """(id or unknown type, compile id), and with "" every one that was reported at all."""
+        self._raised: set[str] = set()
+        self._mentioned: dict[tuple[object, ...], Site] = {}
+        self._most = _KEPT
+
+    def mark_reported(self, one: Site) -> None:
+        """A break was reported or raised; an exception has no compile id, and may stand for any."""
+        for name in _ids_or_types(one):
+            self._reported.add((name, ""))
+            self._reported.update((name, compile_id) for compile_id in one.compile_ids)
+            if not one.compile_ids:
+                self._raised.add(name)
+
+    def add(self, one: Site, record: str) -> None:
+        """A break is mentioned, in a record or outside of any. Of a record that mentions several, the last counts."""
+        key = (record,) if record else (one.gb_ids, one.gb_types)
+        before = self._mentioned.get(key)
+        if before:
+            one = replace(one, compiled=1 if record else before.compiled + 1, log_line=before.log_line)
+        self._mentioned[key] = one
+        if len(self._mentioned) > self._most:
+            self._mentioned = {key: one for key, one in self._mentioned.items() if not self._is_reported(one)}
+            self._most = max(_KEPT, 2 * len(self._mentioned))
+
+    def unreported(self) -> Iterator[Site]:
+        """Those that the log reports in no other way."""
+        return (one for one in self._mentioned.values() if not self._is_reported(one))
+
+    def _is_reported(self, one: Site) -> bool:
+        compile_id = one.compile_ids[0] if one.compile_ids else ""
+        return any(name in self._raised or (name, compile_id) in self._reported for name in _ids_or_types(one))
+
+
+def _ids_or_types(one: Site) -> tuple[str, ...]:
+    return one.gb_ids or one.gb_types
