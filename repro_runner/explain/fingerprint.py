@@ -139,7 +139,7 @@ def _environment(report: Observed) -> Environment:
 
 
 def _quotes_the_program(gb_type: str, report: Observed) -> bool:
-    """Whether a type that the registry does not know holds a text of the program; one of several lines surely holds a value."""
+    """Whether a type that has no id holds a text of the program; one of several lines surely holds a value."""
     if not gb_type.isprintable() or _VALUE.search(gb_type):
         return True
     quoted = (re.search(rf"(?<!\w){re.escape(text)}(?!\w)", gb_type) for text in _own_texts(report))

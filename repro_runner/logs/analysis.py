@@ -184,7 +184,7 @@ def _find_differences(parts: Sequence[LogPart]) -> Iterator[str]:
         processes = part.details.get(PROCESSES, ())
         assert isinstance(processes, Sequence)
         documents += processes
-    # One file with several ranks has its differences in its notes.
+    # Ranks are compared where there is more than one trace.
     if sum(PROCESSES in part.details for part in parts) > 1 and (found := traces.find_rank_differences(documents)):
         yield from traces.describe_differences(found)
     yield from _differences_by_count([part for part in parts if PROCESSES not in part.details])

@@ -120,7 +120,7 @@ def is_report(match: Match) -> bool:
 
 
 def is_mention(match: Match) -> bool:
-    """Whether it is in a record about something else, or a link without a message: it may be reported elsewhere, too."""
+    """Whether it is in a record about something else, or a link without a message: it may be reported elsewhere."""
     return is_of_torch(match.record) or _is_bare(match)
 
 
