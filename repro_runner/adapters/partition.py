@@ -59,7 +59,7 @@ def _may_run_on_device(node: Node, supported: Callable[[Node], bool]) -> bool:
         return _may_run_on_device(made_by, supported)
     if branch(node) is not None:
         return all(_may_run_on_device(user, supported) for user in node.users)
-    # What nobody uses is called for what it does to the host's tensors: it writes into an input.
+    # What has no user is called for what it does to the host's tensors: it writes into an input.
     if node.op != "call_function" or not node.users or is_move(node):
         return False
     # Arithmetic on sizes goes where it is needed; on the host it would cut parts in two.

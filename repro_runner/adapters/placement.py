@@ -37,12 +37,8 @@ class Transfers:
     bytes_to_host: int = 0
 
     def __add__(self, other: Transfers) -> Transfers:
-        return Transfers(
-            to_device=self.to_device + other.to_device,
-            to_host=self.to_host + other.to_host,
-            bytes_to_device=self.bytes_to_device + other.bytes_to_device,
-            bytes_to_host=self.bytes_to_host + other.bytes_to_host,
-        )
+        theirs = asdict(other)
+        return Transfers(**{name: count + theirs[name] for name, count in asdict(self).items()})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

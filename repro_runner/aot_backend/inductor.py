@@ -56,7 +56,7 @@ def compile_with_inductor(
         return compiled
 
     watched = {"custom_partitioner_fn": _Partitioner(cut), "pattern_matcher": False}
-    # From AOTAutograd's cache a graph would come compiled, and nobody would have seen it.
+    # From AOTAutograd's cache a graph would come compiled, and `lower` would not be called.
     with functorch_config.patch(enable_autograd_cache=False), inductor_config.patch(watched):
         compiled: Any = compile_fx.compile_fx(graph, inputs, inner_compile=lower)
     return compiled  # type: ignore[no-any-return]

@@ -14,7 +14,7 @@ gets Inductor's IR and the C++ or Triton code that it generates, for the forward
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, overload
 
 from torch.fx import GraphModule
@@ -23,10 +23,7 @@ from repro_runner.backends.graph_dumps import KeptGraph, keep_graph
 from repro_runner.backends.mock import arguments_given, read_settings
 from repro_runner.backends.refusals import report_violations
 from repro_runner.constraints import Constraint, find_violations
-from repro_runner.graphs.traced import TracedGraph
-
-CompiledGraph = Callable[..., Any]
-Backend = Callable[..., CompiledGraph]
+from repro_runner.graphs.traced import Backend, CompiledGraph, TracedGraph
 
 
 @overload

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import difflib
 import importlib
-from collections.abc import Callable
-from typing import Any
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.graphs.traced import Backend as Backend
 from repro_runner.model_under_test import ModelFailed, import_source
 from repro_runner.model_under_test.model import describe_error
 from repro_runner.torch_seams import list_backends, lookup_backend
-
-Backend = Callable[..., Callable[..., Any]]
 
 OWN = {
     "mock": "repro_runner.backends.mock:mock_backend",

@@ -119,9 +119,9 @@ def harmless() -> Iterator[None]:
 
 def _own_run(backend: str) -> RunFolder:
     if os.getpid() not in _own_runs:
-        subject = Path(sys.argv[0] if sys.argv else "").name or "python"
+        program = Path(sys.argv[0] if sys.argv else "").name or "python"
         _own_runs[os.getpid()] = RunFolder.create(
-            "compile", subject=subject, environment=_environment(), backend=backend
+            "compile", subject=program, environment=_environment(), backend=backend
         )
     return _own_runs[os.getpid()]
 
@@ -164,7 +164,7 @@ def _written(run: RunFolder, traced: TracedGraph, found: Sequence[Violation], ba
 
 
 def _new_folder(run: RunFolder) -> int:
-    """The first number that nobody has taken: a thread or a process may be writing into the same run."""
+    """The first number that is not taken: a thread or a process may be writing into the same run."""
     graphs = run.path / "graphs"
     graphs.mkdir(exist_ok=True)
     index = len(list(graphs.iterdir()))

@@ -21,7 +21,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +31,8 @@ from repro_runner.backends.graph_dumps import keep_graph
 from repro_runner.backends.refusals import MalformedSettings, report_violations
 from repro_runner.constraints import Constraint, find_violations
 from repro_runner.constraints.base import constraints_with_settings
-from repro_runner.graphs.traced import TracedGraph, compile_eagerly
+from repro_runner.graphs.traced import Backend, CompiledGraph, TracedGraph, compile_eagerly
 
-CompiledGraph = Callable[..., Any]
-Backend = Callable[..., CompiledGraph]
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
 
 

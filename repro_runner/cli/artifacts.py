@@ -21,7 +21,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 if it is done, also where there was nothing to do; 1 if somebody answered no; 2 if nobody could be asked."""
+    """0 if it is done, also where there was nothing to do; 1 if the user answered no; 2 if there is no terminal to ask
+    on."""
     arguments = _parser().parse_args(argv)
     if arguments.action == "list":
         return _list(arguments)
@@ -114,9 +115,8 @@ def _agreed(chosen: Sequence[RunFolder], about: str) -> bool:
     for run in chosen:
         print(f"  {run.id}")
     try:
-        print(
-            f"delete {about}, from {plain(runs_home())}? [y/N] ", end="", flush=True
-        )  # `input` asks on standard error
+        # `input` would ask on standard error.
+        print(f"delete {about}, from {plain(runs_home())}? [y/N] ", end="", flush=True)
         answer = input()
     except EOFError:
         print()

@@ -59,8 +59,8 @@ def place_boxes(reads: Reads, *, box_width: float, lane_width: float) -> Layout:
 
 
 def _assign_rows(reads: Reads) -> dict[str, int]:
-    """Each box as high as it can be; then as near to its first reader as it can be. A tag (it reads one box, and nobody
-    reads it) is put below that box, and does not hold it. A row that is too wide is split."""
+    """Each box as high as it can be; then as near to its first reader as it can be. A tag (it reads one box, and
+    nothing reads it) is put below that box, and does not hold it. A row that is too wide is split."""
     rows: dict[str, int] = {}
     read = {source for sources in reads.values() for source in sources}
     tags = {box for box, sources in reads.items() if len(sources) == 1 and box not in read}

@@ -14,7 +14,8 @@ from repro_runner.constraints.peak_memory import note_held_inputs
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.torch_seams import aot_autograd, default_partition, make_boxed_func, reset
 
-Backend = Callable[..., Callable[..., Any]]
+CompiledGraph = Callable[..., Any]
+Backend = Callable[..., CompiledGraph]
 Decompositions = Mapping[Any, Callable[..., Any]]
 """Op of torch -> the function that it is replaced by."""
 DECOMPOSITIONS = ("none", "core-aten", "inductor")

@@ -76,7 +76,7 @@ def _imported_file(path: Path) -> ModuleType:
     name = (
         path.stem
         if path.stem.isidentifier() and path.stem not in sys.modules
-        else f"subject_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
+        else f"model_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
     )
     spec = importlib.util.spec_from_file_location(name, path.resolve())
     if spec is None or spec.loader is None:

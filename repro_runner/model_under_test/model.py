@@ -24,7 +24,7 @@ class ModelFailed(InvalidInput):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelUnderTest:
-    """What is examined. `model` is called as `model(*args, **kwargs)`; neither it nor the inputs are ever changed:
+    """What a verb examines. `model` is called as `model(*args, **kwargs)`; neither it nor the inputs are ever changed:
     `fresh_model` and `fresh_inputs` are copies, since a model may write into both."""
 
     name: str
@@ -52,7 +52,7 @@ class ModelUnderTest:
         return args, kwargs
 
     def run(self, model: Callable[..., Any] | None = None) -> Any:
-        """Call `model`, or a fresh copy of the subject's own, on fresh inputs, from the subject's seed."""
+        """Call the given model, or a fresh copy of this one's own, on fresh inputs, from this one's seed."""
         called = self.fresh_model() if model is None else model
         args, kwargs = self.fresh_inputs()
         torch.manual_seed(self.seed)

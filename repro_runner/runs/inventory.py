@@ -154,7 +154,7 @@ def delete_runs(runs: Iterable[RunFolder]) -> list[RunFolder]:
         try:
             _delete(run)
         except FileNotFoundError:
-            continue  # somebody else was faster
+            continue  # another process was faster
         except OSError as error:
             refused.append(f"{error.filename or run.path}: {error.strerror}; its run could not be deleted")
         else:

@@ -68,7 +68,7 @@ class RunFolder:
         try:
             run.write_json(MANIFEST, {**own, **manifest})
         except BaseException:
-            shutil.rmtree(run.path, ignore_errors=True)  # without a manifest nobody would ever find it
+            shutil.rmtree(run.path, ignore_errors=True)  # without a manifest it would not be listed
             raise
         return run
 
@@ -163,7 +163,7 @@ def _moment(name: str) -> tuple[str, str] | None:
 
 
 def _make_home(home: Path) -> None:
-    """With a .gitignore of its own, so that nobody commits runs by accident; never beside other people's files."""
+    """With a .gitignore of its own, so that runs are not committed by accident; never beside other files."""
     home.mkdir(parents=True, exist_ok=True)
     if not any(home.iterdir()):
         (home / ".gitignore").write_text("*\n", "utf-8")
