@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import Problem
-from registry.ids import GB_ID
+from registry.ids import GB_ID, UPSTREAM_ID
 from registry.model import Note, Revision
 from registry.notes import MalformedPage, digest, front_matter_value, is_marker, split_page
 
@@ -156,10 +156,10 @@ def _one_of(found: list[PageOnDisk]) -> PageOnDisk:
 
 # A page of the upstream site: no digest, so its text is compared line by line with what that site's generator writes.
 _UPSTREAM_SKELETON = re.compile(
-    r"""
+    rf"""
     ---
     | (layout|title|permalink|nav_exclude):.*
-    | \#\ GB\d+
+    | \#\ {UPSTREAM_ID}
     | \#\#\ (Graph-Break\ Type|Context|Explanation|Hints|Additional\ Information)
     | \*(Short\ name\ describing|Values\ or\ code|Explanation\ of\ why|Hints\ on\ how|No\ hints\ provided)[^*]*\*
     | \[[^\]]*\]\((\.\./index\.html|/|https://github\.com/[\w.-]+/compile-graph-break-site/\S*)\)

@@ -21,20 +21,30 @@ class Seam:
     path: str
     """`torch._dynamo.reset`."""
     purpose: str
-    members: tuple[str, ...] = ()
-    """Of a module or class: the names in it that are used."""
+    members: str = ""
+    """Of a module or class: the names in it that are used, with spaces between; `?` after one that may be missing."""
     optional: bool = False
     """Some releases do not have it, and nothing is lost there: the name is None then."""
 
 
 SEAMS = {
     # What runs a compilation
-    "dynamo": Seam("torch._dynamo", "torch.compile with fullgraph off: its `optimize` is wrapped"),
+    "dynamo": Seam("torch._dynamo", "torch.compile with fullgraph off: its `optimize` is wrapped", "optimize"),
     "reset": Seam("torch._dynamo.reset", "forget everything that was compiled"),
-    "dynamo_config": Seam("torch._dynamo.config", "settings of Dynamo: CONFIG and FLAGS of repros, limits, fullgraph"),
-    "functorch_config": Seam("torch._functorch.config", "settings of AOTAutograd"),
-    "inductor_config": Seam("torch._inductor.config", "settings of Inductor: partitioner, random numbers, dumps"),
-    "compile_fx": Seam("torch._inductor.compile_fx", "lower a graph with Inductor's kernels"),
+    "dynamo_config": Seam(
+        "torch._dynamo.config",
+        "settings of Dynamo: CONFIG and FLAGS of repros, limits, fullgraph",
+        "codegen_config patch",
+    ),
+    "functorch_config": Seam("torch._functorch.config", "settings of AOTAutograd", "patch"),
+    "inductor_config": Seam(
+        "torch._inductor.config",
+        "settings of Inductor: partitioner, random numbers, dumps",
+        "custom_partitioner_fn fallback_random patch",
+    ),
+    "compile_fx": Seam(
+        "torch._inductor.compile_fx", "lower a graph with Inductor's kernels", "compile_fx compile_fx_inner"
+    ),
     "default_cache_dir": Seam("torch._inductor.runtime.cache_dir_utils.default_cache_dir", "share Inductor's cache"),
     "DebugContext": Seam("torch._inductor.debug.DebugContext", "keep Inductor's IR and code"),
     "CustomPartitionerFn": Seam("torch._inductor.custom_graph_pass.CustomPartitionerFn", "see forward and backward"),
@@ -49,40 +59,72 @@ SEAMS = {
     "list_backends": Seam("torch._dynamo.backends.registry.list_backends", "the names of registered backends"),
     "lookup_backend": Seam("torch._dynamo.backends.registry.lookup_backend", "a registered backend by its name"),
     # What watches one
-    "convert_frame": Seam("torch._dynamo.convert_frame", "where the compilation of a frame begins and ends"),
-    "exc": Seam("torch._dynamo.exc", "where the message of a break and its exception are made"),
-    "symbolic_convert": Seam("torch._dynamo.symbolic_convert", "where a break is logged"),
-    "ShortenTraceback": Seam("torch._dynamo.exc.ShortenTraceback", "an error of a backend that shows as itself"),
-    "dynamo_utils": Seam("torch._dynamo.utils", "counters and times of compilations"),
-    "bytecode_transformation": Seam("torch._dynamo.bytecode_transformation", "count how often a break runs"),
-    "ContinueExecutionCache": Seam(
-        "torch._dynamo.resume_execution.ContinueExecutionCache", "which code goes on after a break"
+    "convert_frame": Seam(
+        "torch._dynamo.convert_frame",
+        "where the compilation of a frame begins and ends",
+        "ConvertFrame ConvertFrameAssert register_bytecode_hook",
     ),
-    "eval_frame": Seam("torch._dynamo.eval_frame", "what a compiled callable is; code that is left to Python"),
-    "decorators": Seam("torch._dynamo.decorators", "what asks for fullgraph inside a program"),
-    "ctx_manager": Seam("torch._dynamo.variables.ctx_manager", "the same, while it is traced"),
-    "output_graph": Seam("torch._dynamo.output_graph", "the graph that is given to a backend"),
-    "guards": Seam("torch._dynamo.guards", "the guards of a compilation"),
-    "external_utils": Seam("torch._dynamo.external_utils", "frames of Dynamo's own in a user's stack"),
-    "CompileContext": Seam("torch._guards.CompileContext", "the id of the compilation that goes on"),
+    "exc": Seam(
+        "torch._dynamo.exc",
+        "where the message of a break and its exception are made",
+        "Unsupported format_graph_break_message",
+    ),
+    "symbolic_convert": Seam("torch._dynamo.symbolic_convert", "where a break is logged", "InstructionTranslatorBase"),
+    "ShortenTraceback": Seam("torch._dynamo.exc.ShortenTraceback", "an error of a backend that shows as itself"),
+    "dynamo_utils": Seam("torch._dynamo.utils", "counters and times of compilations", "CompilationMetrics counters"),
+    "bytecode_transformation": Seam(
+        "torch._dynamo.bytecode_transformation",
+        "count how often a break runs",
+        "add_push_null create_call_function create_instruction create_load_const instruction_size "
+        "transform_code_object",
+    ),
+    "ContinueExecutionCache": Seam(
+        "torch._dynamo.resume_execution.ContinueExecutionCache", "which code goes on after a break", "lookup"
+    ),
+    "eval_frame": Seam(
+        "torch._dynamo.eval_frame",
+        "what a compiled callable is; code that is left to Python",
+        "OptimizeContext _TorchDynamoContext optimize skip_code",
+    ),
+    "decorators": Seam(
+        "torch._dynamo.decorators",
+        "what asks for fullgraph inside a program",
+        "ErrorOnGraphBreakDecoratorContextManager?",
+    ),
+    "ctx_manager": Seam(
+        "torch._dynamo.variables.ctx_manager", "the same, while it is traced", "ErrorOnGraphBreakVariable?"
+    ),
+    "output_graph": Seam("torch._dynamo.output_graph", "the graph that is given to a backend", "OutputGraph"),
+    "guards": Seam(
+        "torch._dynamo.guards", "the guards of a compilation", "CheckFunctionManager profile_guard_manager?"
+    ),
+    "external_utils": Seam("torch._dynamo.external_utils", "frames of Dynamo's own in a user's stack", "__file__"),
+    "CompileContext": Seam(
+        "torch._guards.CompileContext", "the id of the compilation that goes on", "current_compile_id try_get"
+    ),
     "GlobalStateGuard": Seam("torch._C._dynamo.guards.GlobalStateGuard", "which global setting a guard is about"),
     "dispatch_keys": Seam("torch._C._dispatch_keys", "what of a tensor its guard looks at"),
     # What a graph consists of
     "HigherOrderOperator": Seam("torch._ops.HigherOrderOperator", "ops that hold graphs"),
     "OpOverload": Seam("torch._ops.OpOverload", "aten ops"),
     "OpOverloadPacket": Seam("torch._ops.OpOverloadPacket", "all overloads of an aten op"),
-    "OperatorBase": Seam("torch._ops.OperatorBase", "any op of torch"),
     "FunctionSchema": Seam("torch._C.FunctionSchema", "the arguments of an op, by name"),
-    "DispatchKey": Seam("torch._C.DispatchKey", "which ops are made of others"),
+    "DispatchKey": Seam("torch._C.DispatchKey", "which ops are made of others", "CompositeImplicitAutograd"),
     "all_op_names": Seam("torch._C._dispatch_get_all_op_names", "every op that this torch knows"),
     "has_storage": Seam("torch._C._has_storage", "which tensors have memory"),
     "set_grad_enabled": Seam("torch._C._set_grad_enabled", "switches of the gradient in a graph"),
     "enter_autocast": Seam("torch.amp.autocast_mode._enter_autocast", "switches of autocast in a graph"),
     "exit_autocast": Seam("torch.amp.autocast_mode._exit_autocast", "switches of autocast in a graph"),
     "local_scalar_dense": Seam("torch.ops.aten._local_scalar_dense.default", "`.item()` in a graph"),
-    "aot_descriptors": Seam("torch._functorch._aot_autograd.descriptors", "what each input and output of a graph is"),
+    "aot_descriptors": Seam(
+        "torch._functorch._aot_autograd.descriptors",
+        "what each input and output of a graph is",
+        "BufferAOTInput GradAOTOutput InputMutationAOTOutput ParamAOTInput PlainAOTInput SavedForBackwardsAOTOutput",
+    ),
     "qualified_name": Seam("torch.fx.node._get_qualified_name", "how a function of torch is written in a script"),
-    "pytree": Seam("torch.utils._pytree", "walk values inside values"),
+    "pytree": Seam(
+        "torch.utils._pytree", "walk values inside values", "SequenceKey tree_flatten_with_path tree_leaves tree_map"
+    ),
 }
 
 

@@ -16,7 +16,7 @@ from repro_runner.environment import no_torch
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import table
 from repro_runner.output.units import counted
-from repro_runner.torch_seams import SEAMS, resolve
+from repro_runner.torch_seams import SEAMS, Seam, resolve
 
 _PACKAGE = "repro_runner"
 _SEAMS = f"{_PACKAGE}.torch_seams"
@@ -70,13 +70,18 @@ def examine() -> Iterator[Finding]:
     """Every name in torch_seams, looked up in the installed torch."""
     users = find_verbs()
     for name, seam in SEAMS.items():
-        for path in (seam.path, *(f"{seam.path}.{member}" for member in seam.members)):
-            try:
-                resolve(path)
-                state = "present"
-            except AttributeError:
-                state = "not needed" if seam.optional else "missing"
-            yield Finding(name=path, purpose=seam.purpose, state=state, verbs=users.get(name, ()))
+        yield _finding(seam.path, seam, seam.optional, users[name])
+        for member in seam.members.split():
+            yield _finding(f"{seam.path}.{member.rstrip('?')}", seam, member.endswith("?"), users[name])
+
+
+def _finding(path: str, seam: Seam, optional: bool, verbs: tuple[str, ...]) -> Finding:
+    try:
+        resolve(path)
+        state = "present"
+    except AttributeError:
+        state = "not needed" if optional else "missing"
+    return Finding(name=path, purpose=seam.purpose, state=state, verbs=verbs)
 
 
 def find_verbs() -> dict[str, tuple[str, ...]]:
