@@ -68,7 +68,7 @@ def changed(
     name: str = "",
     dimension: int | None = None,
 ) -> Change:
-    """`name` is the value itself, where `named` is a part of it: a dimension, its dtype."""
+    """A Change with its words. `name` is the value itself, where `named` is a part of it: a dimension, its dtype."""
     return Change(
         aspect=aspect,
         source=name or named.text,
@@ -83,7 +83,7 @@ def changed(
 
 
 def change_from_reason(reason: str, function: CompiledFunction) -> Change:
-    """What torch itself says, for a graph that was compiled before anybody looked."""
+    """From the reason that torch gives: all that is known of a graph that was compiled before the inspection began."""
     text = reason.partition("\nUser stack trace")[0].partition(": ")[2] or reason
     text = re.split(r"\s+# ", text)[0].strip()
     if found := _MISMATCH.search(text):
@@ -124,7 +124,7 @@ _GONE = object()
 
 
 def find_changes(graph: SeenGraph, scope: Scope) -> tuple[Change, ...]:
-    """Every guard of the graph that does not hold here; none where torch alone can tell."""
+    """What changed for every guard of the graph that does not hold here; empty if no guard that can be read fails."""
     values = [(guard, _value_of(guard, scope)) for guard in graph.guards]
     found = [change for guard, value in values for change in _of_guard(graph, guard, value, scope)]
     found += _aliased(graph, values)
@@ -159,7 +159,7 @@ def _outermost(changes: Iterable[Change]) -> list[Change]:
 
 
 def _follows(change: Change, changes: Iterable[Change]) -> bool:
-    """Whether it only says that strides are other ones, of a tensor of which something else changed, too."""
+    """Whether only the strides are others, of a tensor of which something else changed, too."""
     strides = change.aspect == "relation" and ".stride()" in change.expression
     return strides and any(other.source in change.sources and other.aspect != "relation" for other in changes)
 

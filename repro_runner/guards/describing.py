@@ -120,7 +120,7 @@ def _shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
 
 
 def _recompiles(observation: Observation) -> list[Recompile]:
-    """Those of one function for the same reason are one, however the values were."""
+    """One per function and reason, whatever the values were."""
     same_reason: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[SeenRecompile]] = {}
     for event in observation.recompiles:
         reason = tuple((change.aspect, change.source) for change in event.changes)

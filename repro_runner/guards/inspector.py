@@ -24,7 +24,7 @@ from repro_runner.guards.calls import Call, default_calls, read_calls, run_eager
 from repro_runner.guards.describing import describe
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
-from repro_runner.guards.watching import Compilation, try_advice, watch_calls
+from repro_runner.guards.trials import Compilation, try_advice, watch_calls
 from repro_runner.model_under_test import ModelUnderTest
 
 

@@ -1,8 +1,9 @@
 """Watch Dynamo build guards, and see them fail.
 
-Three places are wrapped while anybody looks: where a graph's guards are put together, where torch asks itself why no
-compiled graph fits a call, and where it counts recompiles against its limit. Nothing is added to what torch checks.
-Everything is put back when the last observer leaves, also after an exception, in whatever order they leave.
+Three functions of torch are wrapped while there is an observer: where a graph's guards are put together, where torch
+asks itself why no compiled graph fits a call, and where it counts recompiles against its limit. Nothing is added to
+what torch checks. Everything is put back when the last observer leaves, also after an exception, in whatever order they
+leave.
 """
 
 from __future__ import annotations
