@@ -88,6 +88,12 @@ def test_streams_come_joined_or_apart() -> None:
     assert apart.stderr.last_line == "to stderr"
 
 
+@pytest.mark.parametrize("isolate", ["fork", "process"])
+def test_a_job_may_name_a_task_of_its_own(isolate: str) -> None:
+    ended = run("misbehave", {"out": "a", "err": "b"}, job={"task": f"{TASKS}:speak"}, isolate=isolate)
+    assert (ended.failure, ended.stdout.text) == ("", "a\nb\n")
+
+
 def test_inherited_streams_go_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
     ended = run("speak", {"out": "to stdout", "err": "to stderr"}, streams="inherited")
     assert ended.stdout.text == ""
