@@ -326,6 +326,18 @@ def test_a_model_that_does_not_fail_is_told_so(
     }
 
 
+def test_a_hostile_file_name_can_not_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    file = tmp_path / "model\x1b[2J.py"
+    file.write_text(MODEL, "utf-8")
+    assert main(["minify", f"{file}:no_tensors", "--kind", "violation"]) == 0
+    shown = capsys.readouterr()
+    assert "\x1b" not in shown.out + shown.err
+    assert "model\\x1b[2J.py:no_tensors: nothing fails" in shown.out
+
+
 def test_help_needs_no_torch() -> None:
     ask = "import sys; sys.modules['torch'] = None; from repro_runner.cli import main; main(['minify', '--help'])"
     done = subprocess.run([sys.executable, "-c", ask], cwd=ROOT, capture_output=True, text=True, check=True)
