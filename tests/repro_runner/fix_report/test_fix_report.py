@@ -16,11 +16,11 @@ import pytest
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.fix_report import FixReport, findings_of_program, write_fix_report
-from tests.conftest import ROOT
+from tests.repro_runner.fixtures import FIXTURES
 
 pytestmark = pytest.mark.torch
 
-PROGRAM = ROOT / "tests" / "repro_runner" / "fixtures" / "fixed_programs" / "seven.py"
+PROGRAM = FIXTURES / "programs" / "untidy.py"
 BROKEN = {
     "GB0059": "scaling",
     "GB0170": "if x.sum() > 0",
@@ -67,7 +67,7 @@ def test_every_cause_is_there_with_its_chain_its_place_and_its_count(handed: Han
         " ".join(cause["gb_ids"]): [(Path(one["file"]).name, one["line"]) for one in cause["locations"]]
         for cause in handed.document["causes"]
     }
-    expected = {ids: [("seven.py", line_of(part))] for ids, part in BROKEN.items()}
+    expected = {ids: [("untidy.py", line_of(part))] for ids, part in BROKEN.items()}
     assert places.items() >= expected.items()
     assert places["GB0142"] == [("elsewhere.py", 17)]
     counts = [cause["count"] for cause in handed.document["causes"]]
@@ -94,7 +94,7 @@ def test_where_nothing_can_be_made_of_the_code_the_registrys_program_says_so(han
 
 
 def test_the_scripts_need_nothing_but_torch_and_print_the_break_with_its_link(handed: Handed) -> None:
-    scripts = sorted((handed.folder / "repros").glob("GB*_seven_*.py"))
+    scripts = sorted((handed.folder / "repros").glob("GB*_untidy_*.py"))
     assert len(scripts) == len(BROKEN)
     program = """
 import runpy, sys, torch
@@ -117,7 +117,7 @@ for script in sys.argv[1:]:
 
 
 def test_inputs_are_drawn_with_the_shapes_that_were_seen(handed: Handed) -> None:
-    script = (handed.folder / f"repros/GB0059_seven_{line_of('scaling')}.py").read_text("utf-8")
+    script = (handed.folder / f"repros/GB0059_untidy_{line_of('scaling')}.py").read_text("utf-8")
     assert "torch.randn(2, 6)" in script
     assert "torch.rand(6)" in script
     assert "Confirmed: run in a process of its own" in script
@@ -126,10 +126,10 @@ def test_inputs_are_drawn_with_the_shapes_that_were_seen(handed: Handed) -> None
 
 def test_the_fixed_program_has_fewer_breaks_equal_outputs_and_differs_only_where_it_must(handed: Handed) -> None:
     fixed = handed.document["fixed"]
-    assert (fixed["file"], fixed["breaks_before"], fixed["breaks_after"]) == ("seven_fixed.py", 8, 2)
+    assert (fixed["file"], fixed["breaks_before"], fixed["breaks_after"]) == ("untidy_fixed.py", 8, 2)
     assert fixed["outputs"].startswith("equal (of 3 calls of compiled code;")
     assert fixed["outputs"].endswith("it prints the same")
-    text = (handed.folder / "seven_fixed.py").read_text("utf-8")
+    text = (handed.folder / "untidy_fixed.py").read_text("utf-8")
     assert "8 breaks before, 2 after" in text
     changes = list(difflib.ndiff(PROGRAM.read_text("utf-8").splitlines(), text.splitlines()))
     went = [line[2:].strip() for line in changes if line.startswith("- ")]
@@ -173,7 +173,7 @@ def test_the_fixed_program_breaks_as_it_says_when_somebody_else_runs_it(
 
     monkeypatch.syspath_prepend(str(PROGRAM.parent))
     with torch._dynamo.config.patch(capture_scalar_outputs=False):
-        report = run_program(ProgramToRun(script=str(handed.folder / "seven_fixed.py"), arguments=("3",)))
+        report = run_program(ProgramToRun(script=str(handed.folder / "untidy_fixed.py"), arguments=("3",)))
     torch._dynamo.reset()
     assert report.program.error == ""
     assert sorted(site.gb_ids[0] for site in report.sites) == ["GB0007", "GB0142"]
