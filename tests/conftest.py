@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,9 +24,17 @@ os.environ.setdefault("GRAPHBREAK_ARTIFACTS", "0")
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 
+pytest_plugins = ["tests.scheduling"]
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-snapshots", action="store_true", help="write tests/snapshots/ anew instead of comparing")
+
+
+def pytest_configure() -> None:
+    """Started in the background of a script, this process ignores Ctrl-C, and its children would inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -51,7 +60,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """One Chromium for all tests: Playwright's simple interface allows one at a time."""
+    """One Chromium for all tests of a worker: Playwright's simple interface allows one at a time."""
     from tests.tools import chromium
 
     with chromium() as browser:

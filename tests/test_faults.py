@@ -17,7 +17,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -517,7 +516,7 @@ class Victim:
 @contextmanager
 def make_victim(folder: Path) -> Iterator[Victim]:
     checkout = make_bare_checkout(folder, CONTENDERS[0])
-    assert run_generate(checkout, "--source", "snapshot").code == 0  # generate_here is not for threads
+    assert run_generate(checkout, "--source", "snapshot").code == 0
     for gb_id, note in KILL_NOTES.items():
         write_note(page_of(checkout, gb_id), note)
     offered = [b""]
@@ -557,15 +556,15 @@ def kill_runs(folder: Path, kills: int, seed: int) -> Counter[str]:
         return victim.seen
 
 
-@pytest.mark.slow
-def test_kill_9_at_any_moment_leaves_every_file_whole_and_the_next_run_mends_the_rest(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(2) as pool:
-        halves = [pool.submit(kill_runs, tmp_path / str(seed), KILLS // 2, seed) for seed in range(2)]
-        seen = halves[0].result() + halves[1].result()
+@pytest.mark.parametrize("seed", range(4))
+def test_kill_9_at_any_moment_leaves_every_file_whole_and_the_next_run_mends_the_rest(
+    tmp_path: Path, seed: int
+) -> None:
+    seen = kill_runs(tmp_path / "checkout", KILLS // 4, seed)
     print(dict(seen))  # pytest -rP shows it
-    assert seen["killed"] >= 200
-    assert seen["temporary files left"] >= 20, "too few kills landed while files were written"
-    assert seen["some pages new, some old"] >= 10, "too few kills landed while files took their places"
+    assert seen["killed"] >= 60
+    assert seen["temporary files left"] >= 5, "too few kills landed while files were written"
+    assert seen["some pages new, some old"] >= 3, "too few kills landed while files took their places"
 
 
 def _fork_runs() -> None:

@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
 from tests.conftest import ROOT
+from tests.scheduling import made_once
 from tests.tools import QuietHandler, build_with_jekyll, served
 
 BASE = "/compile-graph-break-site"
@@ -65,10 +66,8 @@ class _Handler(QuietHandler):
 
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """docs/ as it is committed, built by Jekyll."""
-    folder = tmp_path_factory.mktemp("published") / "_site"
-    build_with_jekyll(ROOT / "docs", folder, baseurl=BASE)
-    return folder
+    """docs/ as it is committed, built by Jekyll: once, for all workers."""
+    return made_once(tmp_path_factory, "published", lambda folder: build_with_jekyll(ROOT / "docs", folder, BASE))
 
 
 @pytest.fixture(scope="session")

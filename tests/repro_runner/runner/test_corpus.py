@@ -18,6 +18,7 @@ pytestmark = [pytest.mark.torch, pytest.mark.slow]
 COMMITTED = ROOT / "registry" / "evidence" / "torch-2.13.0-cpu.json"
 
 
+@pytest.mark.corpus
 @pytest.mark.timeout(900)
 def test_every_program_gives_the_committed_record_in_any_order(tmp_path: Path) -> None:
     ids = sorted(read_repros(ROOT / "registry" / "repros"))
