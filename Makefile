@@ -3,13 +3,17 @@ PYTHON ?= python3
 VENV   ?= .venv
 PY     := $(VENV)/bin/python
 SLOW   := slow or jekyll or browser or torch or index
+# More workers than cores: many tests wait for a browser, for Jekyll or for a child.
+WORKERS ?= 4
+SHARED := -n $(WORKERS) --dist loadgroup
 
-.PHONY: help site setup test quick lint format tools bench clean
+.PHONY: help site setup test quick prove durations lint format tools bench clean
 
 help:
 	@echo "make site    generate docs/ and browsable HTML in _site/"
 	@echo "make test    set up everything the tests need, and run them all"
 	@echo "make quick   lint and the quick tests, in under a minute"
+	@echo "make prove   what takes longer: every program under every backend, as the committed evidence has it"
 	@echo "make bench   the figures in the README"
 
 site: $(VENV)/.light
@@ -39,13 +43,25 @@ format: $(VENV)/.test
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
-quick: lint
-	$(PY) -m pytest -q -n 2 -m 'not ($(SLOW))'
+# mypy has one core, the tests have the other.
+quick: $(VENV)/.test
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	@$(PY) -m mypy & types=$$!; $(PY) -m pytest -q -n 2 -m 'not ($(SLOW))'; tests=$$?; wait $$types && exit $$tests
 
+# The corpus has both cores; then everything else, the longest first (tests/scheduling.py).
 test: quick tools
 	$(PY) generate_site.py --check
-	$(PY) -m pytest -q -n 2 --dist loadfile -m '($(SLOW)) and not torch'
-	$(PY) -m pytest -q -n 2 --dist loadfile -m torch
+	$(PY) -m pytest -q -m corpus tests/repro_runner/runner/test_corpus.py
+	$(PY) -m pytest -q $(SHARED) --durations=40 -m '($(SLOW)) and not corpus'
+
+# PROVE="-k inductor" and the like: a part of it.
+prove: $(VENV)/.test
+	$(PY) -m pytest -q --durations=40 -m prove $(PROVE)
+
+# On a machine that does nothing else.
+durations: $(VENV)/.test tools
+	$(PY) -m pytest -q $(SHARED) --record-durations -m 'not corpus'
 
 bench: $(VENV)/.test
 	$(PY) -m pip install --quiet --editable '.[bench]' --constraint constraints.txt

@@ -51,6 +51,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if "prove" not in config.getoption("markexpr"):
+        _leave_out(config, items, "prove")
     if not hasattr(config, "workerinput"):
         return  # one process alone runs them as they stand in their files
     units = {item.nodeid: _unit(item) for item in items}
@@ -60,6 +62,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         seconds[unit] += durations.get(test, UNKNOWN)
     items.sort(key=lambda item: -seconds[units[item.nodeid]])
     write_whole(Path(os.environ[_UNITS]), json.dumps(units).encode())  # every worker writes the same
+
+
+def _leave_out(config: pytest.Config, items: list[pytest.Item], marker: str) -> None:
+    """Deselect what has a marker: it runs only where it is asked for."""
+    left_out = [item for item in items if item.get_closest_marker(marker)]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if not item.get_closest_marker(marker)]
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling | None:
@@ -90,8 +99,13 @@ def _unit(item: pytest.Item) -> str:
     if marked := item.get_closest_marker("xdist_group"):
         return str(marked.args[0])
     info = getattr(item, "_fixtureinfo", None)
-    used = (made for found in info.name2fixturedefs.values() for made in found[-1:]) if info else ()
-    return item.nodeid.partition("::")[0] if any(made.scope in _SHARED_SCOPES for made in used) else item.nodeid
+    used = [made[-1] for made in info.name2fixturedefs.values()] if info else []
+    shared = [made.argname for made in used if made.scope in _SHARED_SCOPES]
+    if not shared:
+        return item.nodeid
+    call = getattr(item, "callspec", None)  # of a fixture with parameters, each is a fixture of its own
+    which = [f"{name}={call.indices[name]}" for name in shared if name in call.indices] if call else []
+    return " ".join([item.nodeid.partition("::")[0], *which])
 
 
 def read_durations() -> dict[str, float]:

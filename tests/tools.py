@@ -17,6 +17,10 @@ import pytest
 from playwright.sync_api import Browser, sync_playwright
 
 from tests.conftest import ROOT
+from tests.scheduling import made_once
+
+BASE = "/compile-graph-break-site"
+"""Where the published site lies below its host."""
 
 
 def require_tool(name: str) -> str:
@@ -48,6 +52,11 @@ def build_with_jekyll(docs: Path, destination: Path, baseurl: str = "") -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
     if done.returncode:
         pytest.fail(f"jekyll build failed:\n{done.stdout}{done.stderr}", pytrace=False)
+
+
+def published_site(factory: pytest.TempPathFactory) -> Path:
+    """docs/ as it is committed, built by Jekyll below BASE: once, for all tests of all workers."""
+    return made_once(factory, "published", lambda folder: build_with_jekyll(ROOT / "docs", folder, BASE))
 
 
 @contextmanager

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page
 
-from tests.conftest import ROOT
-from tests.scheduling import made_once
-from tests.tools import QuietHandler, build_with_jekyll, served
-
-BASE = "/compile-graph-break-site"
+from tests.tools import BASE, QuietHandler, published_site, served
 
 
 @dataclass(slots=True)
@@ -67,7 +63,7 @@ class _Handler(QuietHandler):
 @pytest.fixture(scope="session")
 def published(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """docs/ as it is committed, built by Jekyll: once, for all workers."""
-    return made_once(tmp_path_factory, "published", lambda folder: build_with_jekyll(ROOT / "docs", folder, BASE))
+    return published_site(tmp_path_factory)
 
 
 @pytest.fixture(scope="session")

@@ -32,7 +32,11 @@ class PageFacts:
 
 def page_facts(content: bytes, url: str, parser: str = "html5lib") -> PageFacts:
     """Read a page; html5lib sees what a browser sees, html.parser is three times as fast."""
-    soup = BeautifulSoup(content, parser)
+    return facts_of(BeautifulSoup(content, parser), url)
+
+
+def facts_of(soup: BeautifulSoup, url: str) -> PageFacts:
+    """The facts of a page that was read; of the page itself only what is shown as code or text is left."""
     description = soup.select_one('meta[name="description"]')
     return PageFacts(
         title=soup.title.get_text() if soup.title else "",

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from bs4 import BeautifulSoup
+from bs4 import BeautifulSoup, Tag
 
 from generate_site import main
 from registry.merge import merge_registry
 from registry.model import DatedRevision, GraphBreak, Registry
+from sitegen.links import page_link
 from sitegen.preview import render_preview
 from sitegen.render import render_site
 from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision
-from tests.sitegen.built_pages import PageFacts, page_facts
+from tests.sitegen.built_pages import PageFacts, facts_of, page_facts
 from tests.tools import build_with_jekyll
 
 ANCHORS = {"graph-break-type", "context", "explanation", "hints", "additional-information"}
+
+PARTS = 4
+"""Six hundred pages in one test were minutes on a busy machine."""
 
 pytestmark = [pytest.mark.jekyll, pytest.mark.slow]
 
@@ -47,13 +52,61 @@ def write_docs(registry: Registry, docs: Path) -> None:
         (docs / name).write_bytes(text.encode("utf-8"))
 
 
+@dataclass(frozen=True, slots=True)
+class ReadPage:
+    """What the tests here want of a page, so that it is read once."""
+
+    shown: list[str]
+    """The newest wording as it stands; of an older one, what is left without the words that came later."""
+    title: str
+    heading: tuple[str, str]
+    anchors: set[str]
+    scripts: int
+    facts: PageFacts
+
+
+class Pages(dict[str, ReadPage]):
+    """The pages of a built site by name; each is read when it is first asked for, which takes a while."""
+
+    def __init__(self, site: Path) -> None:
+        super().__init__()
+        self.site = site
+
+    def __missing__(self, name: str) -> ReadPage:
+        soup = BeautifulSoup((self.site / name).read_bytes(), "html.parser")
+        wordings = soup.select("p.registered, li.registered, .verbatim.old")
+        heading = soup.h1 or soup.new_tag("h1", id="")
+        self[name] = ReadPage(
+            shown=[text for text in map(_without_later_words, wordings) if text.strip()],
+            title=soup.title.get_text() if soup.title else "",
+            heading=(str(heading.get("id", "")), heading.get_text()),
+            anchors={str(found["id"]) for found in soup.select("h2[id], h3[id]")},
+            scripts=len(soup.select("article script")),
+            facts=facts_of(soup, f"/{name}"),
+        )
+        return self[name]
+
+
+def _without_later_words(wording: Tag) -> str:
+    if "old" not in wording.get_attribute_list("class"):
+        return wording.get_text()
+    return "".join(text for text in wording.strings if text.find_parent("ins") is None)
+
+
 @pytest.fixture(scope="module", params=["committed", "hostile"])
-def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Registry, Path, Path]:
+def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Registry, Path, Pages]:
+    """A registry, its docs/, and what Jekyll makes of that."""
     registry = committed_registry() if request.param == "committed" else hostile_registry()
     folder = tmp_path_factory.mktemp(request.param)
     write_docs(registry, folder / "docs")
     build_with_jekyll(folder / "docs", folder / "_site")
-    return registry, folder / "docs", folder / "_site"
+    return registry, folder / "docs", Pages(folder / "_site")
+
+
+@pytest.fixture(scope="module")
+def preview(built: tuple[Registry, Path, Pages]) -> dict[str, bytes]:
+    """The same docs/, built without Ruby."""
+    return render_preview(built[1])
 
 
 def texts_of(dated: DatedRevision) -> list[str]:
@@ -62,60 +115,45 @@ def texts_of(dated: DatedRevision) -> list[str]:
     return [dated.revision.gb_type, dated.revision.context, dated.revision.explanation, *hints]
 
 
-def shown(page: bytes) -> list[str]:
-    """The newest wording as it stands; of an older one, what is left without the words that came later."""
-    soup = BeautifulSoup(page, "html.parser")
-    for added in soup.select(".verbatim.old ins"):
-        added.decompose()
-    found = [element.get_text() for element in soup.select("p.registered, li.registered, .verbatim.old")]
-    return [text for text in found if text.strip()]
-
-
 def expected(gb: GraphBreak) -> list[str]:
     newest, *older = (texts_of(dated) for dated in gb.revisions)
     folded = [text for (*fields,) in older for text in (*fields[:3], "\n".join(fields[3:]))]
     return [text for text in (*newest, *folded) if text.strip()]
 
 
-def test_every_string_of_every_wording_is_in_its_page_unchanged(built: tuple[Registry, Path, Path]) -> None:
-    registry, _, site = built
-    wrong = [
-        (gb.gb_id, want, got)
-        for gb in registry
-        for want, got in [(expected(gb), shown((site / "gb" / f"{gb.gb_id.lower()}.html").read_bytes()))]
-        if want != got
-    ]
-    assert wrong == []
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_string_of_every_wording_is_in_its_page_unchanged(built: tuple[Registry, Path, Pages], part: int) -> None:
+    registry, _, pages = built
+    mine = list(registry)[part::PARTS]
+    wanted = {gb.gb_id: expected(gb) for gb in mine}
+    assert {gb.gb_id: pages[page_link(gb)].shown for gb in mine} == wanted
     assert len(registry) in (593, len(HOSTILE))
 
 
-def test_every_type_is_unchanged_in_title_heading_and_home_page(built: tuple[Registry, Path, Path]) -> None:
-    registry, _, site = built
-    home = BeautifulSoup((site / "index.html").read_bytes(), "html.parser")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_type_is_unchanged_in_title_heading_and_home_page(built: tuple[Registry, Path, Pages], part: int) -> None:
+    registry, _, pages = built
+    home = BeautifulSoup((pages.site / "index.html").read_bytes(), "html.parser")
     listed = {item.a["href"]: item.get_text() for item in home.select("ul.registry li") if item.a}
     assert len(listed) == len(registry)
-    for gb in registry:
-        page = BeautifulSoup((site / "gb" / f"{gb.gb_id.lower()}.html").read_bytes(), "html.parser")
-        assert listed[f"gb/{gb.gb_id.lower()}.html"] == f"{gb.gb_id} — {gb.gb_type}"
-        assert page.h1 is not None
-        assert page.h1.get_text() == f"{gb.gb_id}: {gb.gb_type}"
-        assert page.h1["id"] == gb.gb_id.lower()
-        assert {str(heading["id"]) for heading in page.select("h2[id], h3[id]")} >= ANCHORS
-        assert page.title is not None
-        assert page.title.get_text() == f"{gb.gb_id}: {gb.gb_type} · Graph Break Registry"
-        assert not page.select("article script")
+    for gb in list(registry)[part::PARTS]:
+        page = pages[page_link(gb)]
+        assert listed[page_link(gb)] == f"{gb.gb_id} — {gb.gb_type}"
+        assert page.heading == (gb.gb_id.lower(), f"{gb.gb_id}: {gb.gb_type}")
+        assert page.anchors >= ANCHORS
+        assert page.title == f"{gb.gb_id}: {gb.gb_type} · Graph Break Registry"
+        assert page.scripts == 0
 
 
-def test_both_builds_say_the_same_on_every_page(built: tuple[Registry, Path, Path]) -> None:
-    _, docs, site = built
-    preview = render_preview(docs)
-    pages = sorted(path.relative_to(site).as_posix() for path in site.rglob("*.html"))
-    assert pages == sorted(name for name in preview if name.endswith(".html"))
-    assert [name for name in pages if facts(preview[name], name) != facts((site / name).read_bytes(), name)] == []
-
-
-def facts(page: bytes, name: str) -> PageFacts:
-    return page_facts(page, f"/{name}", parser="html.parser")
+@pytest.mark.parametrize("part", range(PARTS))
+def test_both_builds_say_the_same_on_every_page(
+    built: tuple[Registry, Path, Pages], preview: dict[str, bytes], part: int
+) -> None:
+    _, _, pages = built
+    names = sorted(path.relative_to(pages.site).as_posix() for path in pages.site.rglob("*.html"))
+    assert names == sorted(name for name in preview if name.endswith(".html"))
+    mine = names[part::PARTS]
+    assert [name for name in mine if page_facts(preview[name], f"/{name}", "html.parser") != pages[name].facts] == []
 
 
 def test_the_committed_pages_are_what_the_committed_data_gives() -> None:

@@ -23,6 +23,7 @@ PERMISSIONS = {
         "build": {"contents": "read", "pages": "read"},
         "deploy": {"pages": "write", "id-token": "write"},
     },
+    "prove.yml": {"prove": {"contents": "read"}},
     "repros.yml": {
         "run": {"contents": "read"},
         "publish": {"contents": "write", "pull-requests": "write"},
@@ -49,7 +50,7 @@ def steps(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path.name}: {name}, step {number}", step
 
 
-def test_the_four_workflows_are_there() -> None:
+def test_the_five_workflows_are_there() -> None:
     assert {path.name for path in WORKFLOWS} == set(PERMISSIONS)
 
 
@@ -100,7 +101,7 @@ def test_only_jobs_that_push_keep_their_credentials() -> None:
         for where, step in steps(path)
         if step.get("uses", "").startswith("actions/checkout@")
     }
-    assert len(keeps) == 6
+    assert len(keeps) == 7
     assert [where for where, kept in keeps.items() if kept] == [
         "refresh.yml: refresh, step 1",
         "repros.yml: publish, step 1",
@@ -185,6 +186,19 @@ def test_repros_run_weekly_and_when_a_program_changed() -> None:
     assert re.fullmatch(r"[1-9]\d? \d+ \* \* [0-6]", weekly)
     assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["registry/repros/**"]}
     assert "workflow_dispatch" in workflow["on"]
+
+
+def test_what_takes_longer_than_the_tests_may_is_proved_weekly() -> None:
+    workflow = read_workflow(GITHUB / "workflows/prove.yml")
+    [weekly] = (entry["cron"] for entry in workflow["on"]["schedule"])
+    assert re.fullmatch(r"[1-9]\d? \d+ \* \* [0-6]", weekly)
+    assert "workflow_dispatch" in workflow["on"]
+    job = workflow["jobs"]["prove"]
+    assert job["strategy"] == {"fail-fast": False, "matrix": {"part": ["inductor", "not inductor"]}}
+    assert job["steps"][-1] == {
+        "env": {"PART": "${{ matrix.part }}"},
+        "run": "make prove PROVE=\"-k '$PART'\"",
+    }
 
 
 def test_every_shard_runs_and_none_ends_another() -> None:

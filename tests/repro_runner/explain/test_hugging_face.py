@@ -30,6 +30,7 @@ from tests.repro_runner.fixtures.hugging_face_captures import NAMES, captured_na
 
 pytestmark = [
     pytest.mark.torch,
+    pytest.mark.xdist_group("hugging face"),  # each model is run once for all tests of it
     # transformers asks `is_torch_available()`, which is cached, in the middle of a model
     pytest.mark.filterwarnings("ignore:.*lru_cache:UserWarning"),
 ]
