@@ -75,7 +75,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
     return UnitScheduling(config, log) if config.getvalue("dist") == "loadgroup" else None
 
 
-class UnitScheduling(LoadScopeScheduling):
+class UnitScheduling(LoadScopeScheduling):  # type: ignore[misc]
     """Gives a worker that has nothing left the next unit, in the order in which workers collect them.
 
     xdist's own scheduler of groups looks for them in the names of tests, where pytest 9.2 no longer lets it put them.

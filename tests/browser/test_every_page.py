@@ -12,8 +12,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.browser.conftest import BASE, Visitor
+from tests.browser.conftest import Visitor
 from tests.browser.site_links import broken_links, read_links
+from tests.tools import BASE
 
 pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
 

@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from sitegen.preview import render_preview
-from tests.browser.conftest import BASE, Visitor
+from tests.browser.conftest import Visitor
 from tests.conftest import ROOT
 from tests.sitegen.built_pages import PageFacts, page_facts
+from tests.tools import BASE
 
 pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
 
