@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem, WriteFailed
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.allowed import Entry, allow_list, check_allow_target, judge_sites, read_allowed, write_allowed
-from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.program import ProgramToRun, flush_stdout, keep_stdout, usable, write_stdout
 from repro_runner.explain.render.sentences import ended, failed, where
 from repro_runner.explain.render.view import Outcome
 from repro_runner.explain.report import Report
@@ -198,7 +197,7 @@ def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
         process=os.getpid(),
         entries=read_allowed(arguments.allow) if arguments.allow else None,
         screen=_screen(arguments),
-        stdout=_keep_stdout(alone=arguments.format != "terminal" and arguments.out is None),
+        stdout=keep_stdout(alone=arguments.format != "terminal" and arguments.out is None),
     )
     report = _run(start)
     if os.getpid() != start.process:  # a child that the program forked: the report is its parent's
@@ -226,7 +225,7 @@ def _run(start: _Start) -> Report:
 
     def put_back() -> None:
         """The program may have put other streams there, closed them, and gone elsewhere."""
-        sys.stdout, sys.stderr = map(_usable, streams)
+        sys.stdout, sys.stderr = map(usable, streams)
         os.chdir(start.folder)
 
     def leaving(report: Report) -> int:
@@ -241,7 +240,7 @@ def _run(start: _Start) -> Report:
         return run_program(start.program, leaving=leaving)
     finally:
         put_back()
-        _flush_stdout()
+        flush_stdout()
 
 
 def _show(start: _Start, report: Report) -> int:
@@ -266,7 +265,7 @@ def _show(start: _Start, report: Report) -> int:
     text = outcome_text(outcome) if arguments.format == "json" else read_and_render(outcome, wishes)
     try:
         if arguments.out is None:
-            _write_stdout(start.stdout, text)
+            write_stdout(start.stdout, text)
         else:
             _write(arguments.out, text)
         if arguments.show_prompt:
@@ -299,7 +298,7 @@ def _show_prompts(arguments: argparse.Namespace, report: Report, stdout: FileIO)
         lines += ["", f"----- prompt {number} -----", prompt]
     text = "\n".join([*lines, ""])
     if arguments.format == "terminal" and arguments.out is None:
-        _write_stdout(stdout, text)
+        write_stdout(stdout, text)
     else:
         _tell(text)
 
@@ -362,45 +361,3 @@ def _verdict(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> i
         return DONE
     _tell(f"exit code {code}: {plain(why)}")
     return code
-
-
-def _keep_stdout(*, alone: bool) -> FileIO:
-    """A way to write to standard output whatever the program does to sys.stdout.
-
-    With `alone`, from now on the only one: what the program, C code in it and its children print goes to standard
-    error. That stays so until the process ends, since a thread or an `atexit` handler of the program may print later.
-    """
-    _flush_stdout()
-    kept = FileIO(os.dup(1), "wb")  # a buffer would be emptied once more when Python ends
-    if alone:
-        os.dup2(2, 1)
-        sys.stdout = sys.stderr
-    return kept
-
-
-def _write_stdout(kept: FileIO, text: str) -> None:
-    """All of it; WriteFailed where a disk behind it is full."""
-    left = memoryview(text.encode("utf-8", "backslashreplace"))
-    try:
-        while left:
-            left = left[kept.write(left) :]
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise WriteFailed(f"standard output: {error.strerror}; name a file with --out") from error
-
-
-def _flush_stdout() -> None:
-    """Python's buffer and that of C code: the latter would empty itself after everything else."""
-    sys.stdout.flush()
-    if os.name == "posix":
-        ctypes.CDLL(None).fflush(None)
-
-
-def _usable(stream: TextIO) -> TextIO:
-    """The stream, with nothing left in it; one that leads nowhere where the program or the reader closed it."""
-    try:
-        stream.flush()
-    except (OSError, ValueError):
-        return Path(os.devnull).open("w", encoding="utf-8")
-    return stream

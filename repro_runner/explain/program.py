@@ -1,18 +1,21 @@
-"""A program that is to be run: a script or a module that becomes `__main__`, as `python` finds it. No torch here."""
+"""A program to run in this process: what becomes `__main__`, as `python` finds it, and standard output meanwhile."""
 
 from __future__ import annotations
 
 import builtins
+import ctypes
 import importlib.util
+import os
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from importlib.machinery import ModuleSpec, SourceFileLoader
+from io import FileIO
 from pathlib import Path
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, TextIO
 
-from registry.errors import InvalidInput, Problem
+from registry.errors import InvalidInput, Problem, WriteFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,3 +136,45 @@ def _empty_main(**names: Any) -> ModuleType:
     module = ModuleType("__main__")
     vars(module).update(__builtins__=builtins, __annotations__={}, **names)
     return module
+
+
+def keep_stdout(*, alone: bool) -> FileIO:
+    """A way to write to standard output whatever the program does to sys.stdout.
+
+    With `alone`, from now on the only one: what the program, C code in it and its children print goes to standard
+    error. That stays so until the process ends, since a thread or an `atexit` handler of the program may print later.
+    """
+    flush_stdout()
+    kept = FileIO(os.dup(1), "wb")  # a buffer would be emptied once more when Python ends
+    if alone:
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+    return kept
+
+
+def write_stdout(kept: FileIO, text: str) -> None:
+    """All of it; WriteFailed where a disk behind it is full."""
+    left = memoryview(text.encode("utf-8", "backslashreplace"))
+    try:
+        while left:
+            left = left[kept.write(left) :]
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise WriteFailed(f"standard output: {error.strerror}; name a file with --out") from error
+
+
+def flush_stdout() -> None:
+    """Python's buffer and that of C code: the latter would empty itself after everything else."""
+    sys.stdout.flush()
+    if os.name == "posix":
+        ctypes.CDLL(None).fflush(None)
+
+
+def usable(stream: TextIO) -> TextIO:
+    """The stream, with nothing left in it; one that leads nowhere where the program or the reader closed it."""
+    try:
+        stream.flush()
+    except (OSError, ValueError):
+        return Path(os.devnull).open("w", encoding="utf-8")
+    return stream
