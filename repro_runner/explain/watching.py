@@ -60,7 +60,7 @@ class _Watcher:
 
     def __init__(self) -> None:
         self._recorder = Recorder(Identifier())
-        self._compilations = Compilations(self._recorder)
+        self._compilations = _CompilationCollector(self._recorder)
         self._tallies: dict[TakenFrame, Tally] = {}
 
     def install(self, undo: ExitStack) -> None:
@@ -99,8 +99,8 @@ def _environment() -> dict[str, str]:
     return here
 
 
-class Compilations:
-    """Collects them while `undo` lasts; stays empty on a torch that does not tell."""
+class _CompilationCollector:
+    """Collects compilations while `undo` lasts; stays empty on a torch that does not record them."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.seen: list[Compilation] = []

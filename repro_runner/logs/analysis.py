@@ -12,7 +12,7 @@ from repro_runner.explain.site import Site
 from repro_runner.logs import text, traces, tt_xla
 from repro_runner.logs.blocks import HEAD, Stream, find_quoting
 from repro_runner.logs.model import Format, Gathering, Input, LogPart, rank_order
-from repro_runner.logs.sources import Source, Sources, open_source
+from repro_runner.logs.sources import FoundSources, Source, open_source
 from repro_runner.logs.text import TEXT, TRACEBACK
 from repro_runner.logs.traces.compilations import ProcessDocument
 
@@ -81,7 +81,7 @@ class LogAnalysis:
 
 
 def analyse(
-    sources: Sources, matcher: Matcher, *, torch: str | None = None, advance: Callable[[int], None] | None = None
+    sources: FoundSources, matcher: Matcher, *, torch: str | None = None, advance: Callable[[int], None] | None = None
 ) -> LogAnalysis:
     """Read every input, whatever becomes of the others. Ctrl-C ends it early; what was read is in the analysis."""
     files: list[LogFile] = []

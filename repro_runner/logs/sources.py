@@ -40,7 +40,7 @@ class Source:
 
 
 @dataclass(slots=True)
-class Sources:
+class FoundSources:
     """All of them, and what could not be found."""
 
     found: list[Source] = field(default_factory=list)
@@ -71,9 +71,9 @@ class Sources:
         return []
 
 
-def find_sources(arguments: Sequence[str]) -> Sources:
+def find_sources(arguments: Sequence[str]) -> FoundSources:
     """The inputs behind these arguments; `-` is standard input."""
-    sources = Sources()
+    sources = FoundSources()
     for argument in dict.fromkeys(arguments):
         if argument == STDIN:
             sources.found.append(Source(name="standard input", path=None, named=True))

@@ -124,7 +124,7 @@ class Graph:
         return sorted(self.places.items(), key=lambda place: (-place[1], place[0]))[:_PLACES_KEPT]
 
 
-class Graphs:
+class GraphFollower:
     """Follows the threads; graphs that are compiled at the same time differ by the thread in the header."""
 
     def __init__(self) -> None:

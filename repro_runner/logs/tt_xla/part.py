@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypedDict
 
 from repro_runner.logs.model import LoggedGraph, LogPart, Unfit
-from repro_runner.logs.tt_xla.graphs import NOT_TOLD, OWN, Graph, Graphs, find_splitter
+from repro_runner.logs.tt_xla.graphs import NOT_TOLD, OWN, Graph, GraphFollower, find_splitter
 
 COMMAND = (
     "TTXLA_LOGGER_LEVEL=DEBUG TTMLIR_RUNTIME_LOGGER_LEVEL=DEBUG XLA_HLO_DEBUG=1 TORCH_LOGS=+dynamo "
@@ -18,7 +18,7 @@ CHECK_BUILD = "grep CMAKE_BUILD_TYPE build/CMakeCache.txt"
 BUILD = "cmake --preset debug && cmake --build build"
 NAME = "tt-xla"
 _LISTED = 20
-"""Graphs that get a line of their own for people; the JSON has all."""
+"""GraphFollower that get a line of their own for people; the JSON has all."""
 _SPLIT = {OWN: "with a frame of its own", NOT_TOLD: "whose splitter this log does not tell"}
 
 
@@ -99,7 +99,7 @@ class GraphDocument(TypedDict):
 
 
 def make_part(
-    text: LogPart, graphs: Graphs, made: MadeWith, errors: tuple[tuple[int, str], ...], error_count: int
+    text: LogPart, graphs: GraphFollower, made: MadeWith, errors: tuple[tuple[int, str], ...], error_count: int
 ) -> LogPart:
     """Join what the MLIR side tells with what Dynamo's lines do."""
     made = replace(made, locations=any(graph.places for graph in graphs.all))
@@ -160,7 +160,7 @@ def _graph_document(graph: Graph, split: str) -> GraphDocument:
     }
 
 
-def _notes(graphs: Graphs, counted: list[Graph], splits: list[str], made: MadeWith) -> Iterator[str]:
+def _notes(graphs: GraphFollower, counted: list[Graph], splits: list[str], made: MadeWith) -> Iterator[str]:
     if not made.stages:
         return
     for number, (graph, split) in enumerate(zip(graphs.all[:_LISTED], splits, strict=False), 1):

@@ -6,7 +6,7 @@ import re
 
 from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.text import TextReader
-from repro_runner.logs.tt_xla.graphs import Graphs, Since
+from repro_runner.logs.tt_xla.graphs import GraphFollower, Since
 from repro_runner.logs.tt_xla.lines import (
     COMPILER,
     DIAGNOSTICS,
@@ -55,7 +55,7 @@ class TtXlaReader:
         self._text = TextReader(source)
         self._held: list[bytes] = []
         self._held_size = 0
-        self._graphs = Graphs()
+        self._graphs = GraphFollower()
         self._made = MadeWith()
         self._since = Since()
         self._line = 1
