@@ -46,8 +46,8 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
-    """All of that for one id."""
+class Advice:
+    """All that is known of one id."""
 
     gb_id: str
     gb_type: str
@@ -71,20 +71,20 @@ class Answer:
     """The first torch release, newer than the asker's, in which the smallest program no longer breaks; else empty."""
 
 
-class Answers:
-    """Answers by id. Repros are taken apart when asked for: a program hits few of them."""
+class Advisor:
+    """Gives advice by id. Repros are taken apart when asked for: a program hits few of them."""
 
     def __init__(self, registry: Registry) -> None:
         self._breaks = {gb.gb_id: gb for gb in registry}
         self._categories = {category.key: category for category in registry.categories}
 
-    def answer(self, gb_id: str, *, torch: str) -> Answer | None:
+    def advise(self, gb_id: str, *, torch: str) -> Advice | None:
         """What is known of the id, for somebody with this torch release; None for an id that nobody knows."""
         gb = self._breaks.get(gb_id)
         if gb is None:
             return None
         program = take_apart(gb.repro) if gb.repro else None
-        return Answer(
+        return Advice(
             gb_id=gb_id,
             gb_type=gb.gb_type,
             link=page_address(gb_id),

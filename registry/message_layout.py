@@ -24,6 +24,8 @@ REASON = "Graph Break Reason"
 EXCEPTIONS = "torch._dynamo.exc."
 """What stands before the name of one of torch's exceptions."""
 BREAK_EXCEPTIONS = frozenset({"Unsupported", "UncapturedHigherOrderOpError"})
+MORE_DETAILS = "For more details about this graph break, please visit:"
+"""What stands before the link to a break's page."""
 LINK_SIGN = "/gb/"
 """What every link to a break's page has."""
 GRAPH_BREAKS = "__graph_breaks"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-_LOOK = Path(__file__).with_name("look.css")
+_STYLESHEET = Path(__file__).with_name("look.css")
 
 
-def read_look() -> str:
+def read_stylesheet() -> str:
     """The stylesheet that the site and the toolkit's reports share."""
-    return _LOOK.read_text("utf-8")
+    return _STYLESHEET.read_text("utf-8")

@@ -10,7 +10,7 @@ from registry.errors import InvalidInput, Problem
 from registry.model import Registry
 from registry.pages import page_file
 from registry.snippets import programs_of
-from registry.stylesheet import read_look
+from registry.stylesheet import read_stylesheet
 from sitegen.api_outputs import render_api_outputs
 from sitegen.break_page import BreakPages
 from sitegen.home import render_home
@@ -37,5 +37,5 @@ def _render_all(registry: Registry, environment: jinja2.Environment) -> dict[str
     texts |= render_paste(registry)
     texts |= render_overview(registry, programs, environment)
     texts |= render_api_outputs(registry, programs, environment)
-    texts["assets/css/look.css"] = read_look()
+    texts["assets/css/look.css"] = read_stylesheet()
     return texts

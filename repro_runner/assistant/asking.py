@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from repro_runner.assistant.client import COSTLIEST, NoReply, Settings, request_reply
 from repro_runner.assistant.patch_rules import find_dodges, find_refusals
 from repro_runner.assistant.prompt import Excerpt, read_excerpt, render_excerpt, render_prompt
@@ -26,14 +26,14 @@ SEEDS = (0, 1)
 Tell = Callable[[str], None]
 
 
-def render_prompts(report: Report, *, answers: Answers, sites: int = COSTLIEST) -> tuple[str, ...]:
+def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) -> tuple[str, ...]:
     """What ask() would send, text for text: one prompt for each of the costliest sites."""
     torch = report.environment.get("torch", "")
     return tuple(render_prompt(site, answers=answers, torch=torch) for site in report.sites[:sites])
 
 
 def ask(
-    report: Report, program: ProgramToRun, settings: Settings, *, answers: Answers, tell: Tell = lambda _: None
+    report: Report, program: ProgramToRun, settings: Settings, *, answers: Advisor, tell: Tell = lambda _: None
 ) -> tuple[Suggestion, ...]:
     """A suggestion for each of the costliest sites; never raises for what a server does. `tell` gets its progress."""
     with TrialRunner(program, timeout=settings.trial_seconds) as trials:
@@ -44,7 +44,7 @@ def ask(
 class _Asking:
     report: Report
     settings: Settings
-    answers: Answers
+    answers: Advisor
     tell: Tell
     trials: TrialRunner
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.advice import Answer, Answers
+from registry.advice import Advice, Advisor
 from repro_runner.assistant.masking import Masker
 from repro_runner.explain.site import Site
 from repro_runner.output.templates import text_templates
@@ -84,14 +84,14 @@ _MOST_MESSAGE = 4000
 """Characters of torch's message: some quote whole graphs."""
 
 
-def render_prompt(site: Site, *, answers: Answers, torch: str) -> str:
+def render_prompt(site: Site, *, answers: Advisor, torch: str) -> str:
     """The whole text that is sent about this site, and nothing else is. Reads the user's file."""
     return render_excerpt(site, read_excerpt(site), answers=answers, torch=torch)
 
 
-def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Answers, torch: str) -> str:
+def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Advisor, torch: str) -> str:
     """The same, of lines that were read already."""
-    known = [answer for gb_id in site.gb_ids if (answer := answers.answer(gb_id, torch=torch)) is not None]
+    known = [answer for gb_id in site.gb_ids if (answer := answers.advise(gb_id, torch=torch)) is not None]
     template = text_templates(Path(__file__).with_name("templates")).get_template("prompt.txt.j2")
     text = template.render(
         torch=torch,
@@ -111,7 +111,7 @@ def _inert(text: str) -> str:
     return "\n".join("\t".join(map(plain, line.split("\t"))) for line in text.split("\n"))
 
 
-def _answer(answer: Answer) -> dict[str, object]:
+def _answer(answer: Advice) -> dict[str, object]:
     return {
         "gb_id": answer.gb_id,
         "gb_type": answer.gb_type,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import torch
 
 from registry.ids import linked_ids
+from registry.message_layout import GRAPH_BREAKS
 
 
 @contextmanager
@@ -16,8 +17,8 @@ def logged_ids() -> Iterator[set[str]]:
     """Collect the ids that torch's graph_breaks log links to; the log itself goes nowhere else."""
     found: set[str] = set()
     handler = _Collector(found)
-    logger = logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks")
-    others = [logging.getLogger(f"torch._dynamo.{name}.__graph_breaks") for name in ("convert_frame", "exc")]
+    logger = logging.getLogger(f"torch._dynamo.symbolic_convert.{GRAPH_BREAKS}")
+    others = [logging.getLogger(f"torch._dynamo.{name}.{GRAPH_BREAKS}") for name in ("convert_frame", "exc")]
     before = [(one, one.level, one.propagate, list(one.handlers)) for one in (logger, *others)]
     for one, *_ in before:
         one.setLevel(logging.DEBUG)

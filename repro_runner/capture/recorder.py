@@ -19,11 +19,12 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+from registry.message_layout import CHAIN
 from repro_runner.capture.breaks import KINDS, SWALLOWED, CapturedBreak, UserFrame
 from repro_runner.capture.identify import Identifier
 from repro_runner.torch_seams import CompileContext, convert_frame, exc, symbolic_convert, wrap
 
-_CHAINED = "\n\n*** While handling this graph break, another graph break occurred"
+_CHAINED = "\n\n" + CHAIN.partition(":")[0]
 """What torch writes between the message of a break and the one it surfaced as."""
 
 _RULE = ": *\n"

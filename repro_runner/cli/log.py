@@ -20,7 +20,7 @@ from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
-    from registry.advice import Answers
+    from registry.advice import Advisor
     from registry.model import Registry
     from repro_runner.logs.analysis import LogAnalysis
     from repro_runner.logs.sources import Source
@@ -107,7 +107,7 @@ def _check(arguments: argparse.Namespace) -> None:
 
 
 def _log(arguments: argparse.Namespace) -> int:
-    from registry.advice import Answers
+    from registry.advice import Advisor
     from registry.matching import Matcher
     from repro_runner.logs.analysis import analyse, with_titles
     from repro_runner.logs.sources import find_sources
@@ -118,7 +118,7 @@ def _log(arguments: argparse.Namespace) -> int:
     registry = merge_registry(read_package())
     with _progress(sources.found) as advance:
         analysis = analyse(sources, Matcher.from_registry(registry), torch=arguments.torch, advance=advance)
-    answers = Answers(registry)
+    answers = Advisor(registry)
     analysis = with_titles(analysis, answers)
     _show(_render(analysis, answers, arguments), arguments.out)
     if arguments.report is not None:
@@ -145,7 +145,7 @@ def _write_fix_report(analysis: LogAnalysis, registry: Registry, folder: Path) -
     print(f"{written.report} written, and {counted(len(written.repros), 'program')}", file=sys.stderr)
 
 
-def _render(analysis: LogAnalysis, answers: Answers, arguments: argparse.Namespace) -> str:
+def _render(analysis: LogAnalysis, answers: Advisor, arguments: argparse.Namespace) -> str:
     if arguments.format == "json":
         from repro_runner.logs.document import analysis_document
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from registry import captured
-from registry.advice import Answer, Answers
+from registry.advice import Advice, Advisor
 from registry.documents import Document, document_text, head, read_document
 from registry.errors import InvalidInput, Problem
 from registry.ids import local_id, page_address
@@ -59,7 +59,7 @@ def outcome_text(outcome: Outcome) -> str:
 
 def report_document(
     report: Observed,
-    answers: Answers,
+    answers: Advisor,
     judgement: Judgement | None = None,
     suggestions: tuple[Suggestion, ...] | None = None,
 ) -> ReportDocument:
@@ -101,9 +101,9 @@ def _judgement_document(judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _site_document(site: Site, answers: Answers, torch: str) -> dict[str, Any]:
+def _site_document(site: Site, answers: Advisor, torch: str) -> dict[str, Any]:
     fields = asdict(site)
-    known = (answers.answer(gb_id, torch=torch) for gb_id in site.gb_ids)
+    known = (answers.advise(gb_id, torch=torch) for gb_id in site.gb_ids)
     return {
         **{key: fields[key] for key in _SITE_FIELDS},
         **fields["frequency"],
@@ -112,7 +112,7 @@ def _site_document(site: Site, answers: Answers, torch: str) -> dict[str, Any]:
     }
 
 
-def answer_document(answer: Answer) -> dict[str, Any]:
+def answer_document(answer: Advice) -> dict[str, Any]:
     """What the registry knows of one id."""
     return {
         "gb_id": answer.gb_id,

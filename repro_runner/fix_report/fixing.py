@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.errors import InvalidInput
 from repro_runner.explain.program import ProgramToRun, find_main
 from repro_runner.fix_report.children import Children
@@ -32,7 +32,7 @@ _HIDDEN = "it shows only now, since an earlier break hid it; hand over the fixed
 def fix_program(
     findings: Findings,
     program: ProgramToRun,
-    answers: Answers,
+    answers: Advisor,
     children: Children,
     *,
     seconds: float,
@@ -64,7 +64,7 @@ def fix_program(
     return _outcome(search, program, targets)
 
 
-def find_targets(findings: Findings, file: Path, answers: Answers) -> list[Target]:
+def find_targets(findings: Findings, file: Path, answers: Advisor) -> list[Target]:
     """Every site of every cause; `file` is the program's own."""
     own = os.path.realpath(file)
     release = findings.environment.get("torch", "")
@@ -79,8 +79,8 @@ def find_targets(findings: Findings, file: Path, answers: Answers) -> list[Targe
     ]
 
 
-def _settings(gb_id: str, answers: Answers, release: str) -> tuple[str, ...]:
-    answer = answers.answer(gb_id, torch=release)
+def _settings(gb_id: str, answers: Advisor, release: str) -> tuple[str, ...]:
+    answer = answers.advise(gb_id, torch=release)
     flags = [fix.settings for fix in answer.fixes if fix.kind == "flag" and fix.settings] if answer else []
     return tuple(flags[0].splitlines()) if flags else ()
 

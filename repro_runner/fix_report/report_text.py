@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from registry.advice import Answer, Answers, telling_hints
+from registry.advice import Advice, Advisor, telling_hints
 from registry.ids import page_address
+from registry.message_layout import HINT, MORE_DETAILS
 from registry.model import GraphBreak, Registry
 from registry.releases import version_key
 from repro_runner.explain.site import Site
@@ -26,14 +27,14 @@ _STILL_BREAKS = ("verified", "reproduced")
 
 def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, registry: Registry) -> str:
     """The text; `fixing` is None where there was no program to fix."""
-    answers = Answers(registry)
+    answers = Advisor(registry)
     known = {gb.gb_id: gb for gb in registry}
     release = findings.environment.get("torch", "")
     sites = [cause.gb_id for cause in findings.causes for _ in cause.sites]
     causes: list[dict[str, Any]] = []
     first_of: dict[str, int] = {}  # by id and by category, the number of the cause that tells about it
     for number, cause in enumerate(findings.causes, 1):
-        answer = answers.answer(cause.gb_id, torch=release)
+        answer = answers.advise(cause.gb_id, torch=release)
         causes.append(
             {
                 "number": number,
@@ -85,19 +86,19 @@ def short_frequency(cause: Cause) -> str:
     return f"in {counted(sum(site.compiled for site in cause.sites), 'compilation')}"
 
 
-def _hints(answer: Answer | None, message: str) -> list[str]:
+def _hints(answer: Advice | None, message: str) -> list[str]:
     """What the registry has to say besides torch's message, which holds its own hints, with every blank filled in."""
-    if answer is None or "Hint:" in message:
+    if answer is None or f"{HINT}:" in message:
         return []
     return [hint for hint in telling_hints(answer.hints) if not hint.startswith(_OF_MANY_BREAKS) and "{" not in hint]
 
 
 def _message(text: str) -> str:
     """Without its last line, a link that stands below."""
-    return re.sub(r"\n\s*For more details about this graph break, please visit: \S+\s*\Z", "", text)
+    return re.sub(rf"\n\s*{re.escape(MORE_DETAILS)} \S+\s*\Z", "", text)
 
 
-def _newer(gb: GraphBreak | None, answer: Answer | None, release: str) -> str:
+def _newer(gb: GraphBreak | None, answer: Advice | None, release: str) -> str:
     """What a newer torch makes of the registry's program."""
     if answer is not None and answer.stopped_in:
         return f"In torch {answer.stopped_in} the registry's smallest program for this break compiles whole."

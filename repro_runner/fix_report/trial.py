@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from registry.message_layout import EXPLANATION
 from repro_runner.explain.document import report_from_document
 from repro_runner.explain.program import find_main
 from repro_runner.explain.report import Report
@@ -256,7 +257,7 @@ def _nothing_to_compare_with(original: Run, before: Report, after: Report) -> st
 def _short(error: str) -> str:
     """The first line, and what torch explains of it."""
     lines = [line.strip() for line in error.splitlines()]
-    return " ".join([*lines[:1], *(line for line in lines if line.startswith("Explanation:"))])[:300]
+    return " ".join([*lines[:1], *(line for line in lines if line.startswith(f"{EXPLANATION}:"))])[:300]
 
 
 def _differences(run: Run) -> dict[str, str]:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.datafile import write_whole
 from registry.documents import Document, document_text, head
 from registry.errors import InvalidInput, Problem, WriteFailed
@@ -114,7 +114,7 @@ def _fixing(findings: Findings, registry: Registry, children: Children, seconds:
         return None
     from repro_runner.fix_report.fixing import fix_program  # it needs torch
 
-    return fix_program(findings, findings.program, Answers(registry), children, seconds=seconds, tell=tell)
+    return fix_program(findings, findings.program, Advisor(registry), children, seconds=seconds, tell=tell)
 
 
 def _document(findings: Findings, repros: Repros, fixing: Fixing | None) -> FixReportDocument:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.errors import Problem
 from registry.matching import Matcher
 from repro_runner.explain.site import Site
@@ -104,16 +104,16 @@ def analyse(
     return _combine(files, problems, torch=torch, interrupted=interrupted)
 
 
-def with_titles(analysis: LogAnalysis, answers: Answers) -> LogAnalysis:
+def with_titles(analysis: LogAnalysis, answers: Advisor) -> LogAnalysis:
     """A break that a log names by its link alone gets the type that the registry has."""
     return replace(analysis, breaks=tuple(_with_titles(one, answers) for one in analysis.breaks))
 
 
-def _with_titles(one: Site, answers: Answers) -> Site:
+def _with_titles(one: Site, answers: Advisor) -> Site:
     types = []
     for place, gb_id in enumerate(one.gb_ids):
         printed = one.gb_types[place] if place < len(one.gb_types) else ""
-        known = None if printed else answers.answer(gb_id, torch="")
+        known = None if printed else answers.advise(gb_id, torch="")
         types.append(known.gb_type if known else printed)
     return replace(one, gb_types=tuple(types)) if types else one
 

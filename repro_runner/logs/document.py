@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.documents import Document, head
 from registry.ids import page_address
 from repro_runner.explain.document import answer_document
@@ -43,7 +43,7 @@ def read_schema() -> str:
     return _SCHEMA_FILE.read_text("utf-8")
 
 
-def analysis_document(analysis: LogAnalysis, answers: Answers) -> LogDocument:
+def analysis_document(analysis: LogAnalysis, answers: Advisor) -> LogDocument:
     """Everything in the analysis, and for each break what the registry knows of its ids."""
     return {
         **head(KIND),
@@ -61,8 +61,8 @@ def analysis_document(analysis: LogAnalysis, answers: Answers) -> LogDocument:
     }
 
 
-def _break_document(one: Site, answers: Answers, torch: str) -> dict[str, Any]:
-    known = [answer for gb_id in one.gb_ids if (answer := answers.answer(gb_id, torch=torch))]
+def _break_document(one: Site, answers: Advisor, torch: str) -> dict[str, Any]:
+    known = [answer for gb_id in one.gb_ids if (answer := answers.advise(gb_id, torch=torch))]
     fields = asdict(one)
     return {
         **{key: fields["compiled" if key == "count" else key] for key in _BREAK_FIELDS},
@@ -71,7 +71,7 @@ def _break_document(one: Site, answers: Answers, torch: str) -> dict[str, Any]:
     }
 
 
-def _categories(analysis: LogAnalysis, answers: Answers) -> Iterator[dict[str, Any]]:
+def _categories(analysis: LogAnalysis, answers: Advisor) -> Iterator[dict[str, Any]]:
     known = [one for one in analysis.breaks if one.gb_ids]
     for category, gb_ids in answers.by_category(one.gb_ids[0] for one in known).items():
         yield {

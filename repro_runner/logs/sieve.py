@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterator
 
-from registry.message_layout import SIGNS
+from registry.message_layout import MESSAGE_SIGNS, SIGNS
 from repro_runner.logs.blocks import BLOCK, find_cut
 
 LONG_LINE = 64 * 1024
@@ -14,15 +14,8 @@ LONG_LINE = 64 * 1024
 _AT_ONCE = 4 * 1024
 """Bytes given from a sign on, without a look at which lines of them have one: where one is, more are."""
 
-_OF_A_MESSAGE = (
-    b"Developer debug context",
-    b"Graph Break Reason",
-    b"nsupported: ",
-    b"xplanation:",
-    b"_dynamo.exc",
-    b"/gb/",
-)
-"""One of these is in every message; what the other signs mark only goes with one."""
+_OF_A_MESSAGE = tuple(sign.encode() for sign in MESSAGE_SIGNS)
+"""What the other signs mark only goes with one of these."""
 _BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"he above exception", b"Traceback (most recent")
 _ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSAGE]))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from registry.matching import Match
+from registry.message_layout import EXCEPTIONS
 from registry.messages import Draft, DraftReader
 from repro_runner.explain.site import Site
 from repro_runner.logs.blocks import HEAD
@@ -29,7 +30,7 @@ NAME = TEXT
 
 _TO_BACKEND = b"Step 2: calling compiler function"
 _VERSION = re.compile(rb"(?:PyTorch version: |\btorch==|\btorch version: )([0-9]+\.[0-9]+\.[0-9]+)")
-_EXCEPTION = re.compile(r"torch\._dynamo\.exc\.[A-Za-z]+: |^Unsupported: ")
+_EXCEPTION = re.compile(rf"{re.escape(EXCEPTIONS)}[A-Za-z]+: |^Unsupported: ")
 _SUMMARY = re.compile(r"(?:FAILED|ERROR) |[^\"\n]{1,1000}\.py:[0-9]+: ")
 """How pytest begins its last lines and those of `--tb=line`, which repeat what failed."""
 _COMMAND = "TORCH_LOGS={} python your_script.py 2> breaks.log"

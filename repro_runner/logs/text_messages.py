@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Generic, TypeVar
 
 from registry.matching import Match
-from registry.message_layout import COLOUR, HEADER, PREFIX, read_line
+from registry.message_layout import COLOUR, GRAPH_BREAKS, HEADER, PREFIX, REASON, read_line
 from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.site import Site
 from repro_runner.logs.model import Input
@@ -25,7 +25,7 @@ Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 _COMPILE_ID = re.compile(r"\[(!?[0-9][0-9/]*)(?:_[0-9]+)?\]")
 _LEFT_TO_PYTHON = ("falling back to eager", "Skipping the frame", "Skipping the function")
-_GRAPH_BREAKS = "[__graph_breaks]"
+_GRAPH_BREAKS = f"[{GRAPH_BREAKS}]"
 _COMPILING = "COMPILING GRAPH due to"
 _LONGEST = 100_000
 """Characters kept of a message; the longest that torch has printed has some thousands."""
@@ -115,7 +115,7 @@ def is_of_torch(record: str) -> bool:
 
 def is_report(match: Match) -> bool:
     """Whether torch says here that a graph broke; everything else is an exception, or mentions a break."""
-    reason = match.opening.startswith("Graph Break Reason")
+    reason = match.opening.startswith(REASON)
     return reason or (_GRAPH_BREAKS in match.record and not _is_bare(match))
 
 

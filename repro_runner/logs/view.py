@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from repro_runner.explain.render import sentences
 from repro_runner.explain.render.view import ReportView, view_categories, view_sites
 from repro_runner.logs.analysis import BINARY, LogAnalysis, LogFile
@@ -17,7 +17,7 @@ _NAMES_SHOWN = 3
 _FILES_NOTED = 20
 
 
-def view_analysis(analysis: LogAnalysis, answers: Answers, *, folder: Path) -> ReportView:
+def view_analysis(analysis: LogAnalysis, answers: Advisor, *, folder: Path) -> ReportView:
     """What is shown; paths in `folder` are shown relative to it."""
     sites = view_sites(analysis.breaks, answers, torch=analysis.torch, folder=folder)
     return ReportView(

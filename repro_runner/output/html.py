@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from registry.stylesheet import read_look
+from registry.stylesheet import read_stylesheet
 
 # Control characters, halves of surrogate pairs and noncharacters have no place in HTML; marks that turn the direction
 # of writing around could make a line of code read as another.
@@ -40,5 +40,5 @@ def highlight_python(text: str) -> Markup:
 def page_style(own: str) -> dict[str, Any]:
     """What a page that needs nothing else puts into its head: the site's look, then its own CSS, and their hash for the
     Content-Security-Policy."""
-    style = Markup(read_look() + own)  # our own files
+    style = Markup(read_stylesheet() + own)  # our own files
     return {"style": style, "style_hash": base64.b64encode(hashlib.sha256(style.encode()).digest()).decode("ascii")}

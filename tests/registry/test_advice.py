@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from registry.advice import Answer, Answers, telling_hints
+from registry.advice import Advice, Advisor, telling_hints
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Registry
@@ -59,13 +59,13 @@ def seen(torch: str, verdict: str, sha256: str = REPRO.sha256, **fixes: bool) ->
     return Evidence(environment=environment, repro_sha256=sha256, verdicts={"eager": verdict}, fixes=fixes)
 
 
-def answer(torch: str, *evidence: Evidence, explanation: str = "e") -> Answer:
+def answer(torch: str, *evidence: Evidence, explanation: str = "e") -> Advice:
     known = knowledge(
         {"GB0001": [revision("a type", explanation=explanation)]},
         repros={"GB0001": REPRO},
         evidence={"GB0001": evidence},
     )
-    found = Answers(merge_registry(known)).answer("GB0001", torch=torch)
+    found = Advisor(merge_registry(known)).advise("GB0001", torch=torch)
     assert found is not None
     return found
 
@@ -132,8 +132,8 @@ def test_an_explanation_that_is_source_code_is_not_told() -> None:
 
 
 def test_an_id_that_nobody_knows_has_no_answer_and_no_category() -> None:
-    answers = Answers(merge_registry(knowledge({"GB0001": [revision("a")], "GB0002": [revision("b")]})))
-    assert answers.answer("GB9999", torch="2.13.0") is None
+    answers = Advisor(merge_registry(knowledge({"GB0001": [revision("a")], "GB0002": [revision("b")]})))
+    assert answers.advise("GB9999", torch="2.13.0") is None
     ids = ["GB0002", "GB0001", "GB9999", "GB0002"]
     assert answers.by_category(ids) == {UNCATEGORISED: ["GB0002", "GB9999", "GB0002"], CATEGORY: ["GB0001"]}
 
@@ -149,9 +149,9 @@ def real() -> Registry:
 
 
 @cache
-def real_answers() -> dict[str, Answer]:
-    answers = Answers(real())
-    found = {gb.gb_id: answers.answer(gb.gb_id, torch="2.13.0") for gb in real()}
+def real_answers() -> dict[str, Advice]:
+    answers = Advisor(real())
+    found = {gb.gb_id: answers.advise(gb.gb_id, torch="2.13.0") for gb in real()}
     assert None not in found.values()
     return {gb_id: one for gb_id, one in found.items() if one is not None}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.ids import SITE
 from registry.knowledge import read_package
 from registry.merge import merge_registry
@@ -46,9 +46,9 @@ def read_registry() -> Registry:
 
 
 @cache
-def read_answers() -> Answers:
+def read_answers() -> Advisor:
     """What that registry answers."""
-    return Answers(read_registry())
+    return Advisor(read_registry())
 
 
 def read_view(outcome: Outcome, wishes: Wishes) -> ReportView:

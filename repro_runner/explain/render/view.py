@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.advice import Answer, Answers, telling_hints
+from registry.advice import Advice, Advisor, telling_hints
 from registry.ids import page_address
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
@@ -133,13 +133,13 @@ class ReportView:
     notes: tuple[str, ...]
 
 
-def view_report(report: Observed, answers: Answers, *, folder: Path) -> ReportView:
+def view_report(report: Observed, answers: Advisor, *, folder: Path) -> ReportView:
     """What there is to show of a report by itself; `folder` is what paths are shown relative to."""
     return view_outcome(Outcome(report=report), answers, folder=folder)
 
 
 def view_outcome(
-    outcome: Outcome, answers: Answers, *, folder: Path, excerpts: Excerpts | None = None, fullgraph_off: bool = False
+    outcome: Outcome, answers: Advisor, *, folder: Path, excerpts: Excerpts | None = None, fullgraph_off: bool = False
 ) -> ReportView:
     """The same, with what else was asked for; without `excerpts`, only the line of the break is shown."""
     report, judgement = outcome.report, outcome.judgement
@@ -168,7 +168,7 @@ def view_outcome(
 
 def view_sites(
     sites: Iterable[Site],
-    answers: Answers,
+    answers: Advisor,
     *,
     torch: str,
     folder: Path,
@@ -179,7 +179,7 @@ def view_sites(
     views: list[SiteView] = []
     shown_at: dict[str, int] = {}
     for number, site in enumerate(sites, 1):
-        known = [answers.answer(gb_id, torch=torch) for gb_id in site.gb_ids]
+        known = [answers.advise(gb_id, torch=torch) for gb_id in site.gb_ids]
         cause = known[0] if known else None
         # The cause is what to fix; what it surfaced as only helps where no way out of the cause is known.
         helpful = next((one for one in known if one and one.fixes), cause)
@@ -221,22 +221,22 @@ def view_sites(
     return tuple(views)
 
 
-def _whole_hints(answer: Answer | None) -> tuple[str, ...]:
+def _whole_hints(answer: Advice | None) -> tuple[str, ...]:
     """The registry's, less those with placeholders that only torch can fill."""
     return tuple(hint for hint in answer.hints if "{" not in hint) if answer else ()
 
 
-def _fixes(answer: Answer) -> Iterator[FixView]:
+def _fixes(answer: Advice) -> Iterator[FixView]:
     for fix in answer.fixes:
         code = "\n\n".join(filter(None, (fix.settings, fix.code)))
         yield FixView(when=fix.when, held=fix.verified_on, changes=compare_with_fix(answer.broken, fix), code=code)
 
 
-def _containments(answer: Answer) -> Iterator[FixView]:
+def _containments(answer: Advice) -> Iterator[FixView]:
     return (FixView(when=when, held="", changes=(), code=code) for when, code in answer.isolated)
 
 
-def _stopped(answer: Answer | None) -> str:
+def _stopped(answer: Advice | None) -> str:
     if answer is None or not answer.stopped_in:
         return ""
     return f"the registry's program for {answer.gb_id} stopped breaking in torch {answer.stopped_in}: yours may, too"
@@ -253,7 +253,7 @@ def _suggestion(suggestion: Suggestion | None) -> SuggestionView | None:
     )
 
 
-def view_categories(sites: Sequence[SiteView], answers: Answers) -> tuple[CategoryView, ...]:
+def view_categories(sites: Sequence[SiteView], answers: Advisor) -> tuple[CategoryView, ...]:
     """The sites by category, the category with the most first."""
     return tuple(
         CategoryView(

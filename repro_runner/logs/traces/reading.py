@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from registry.matching import Match, Matcher
+from registry.message_layout import EXCEPTIONS, FROM_USER_CODE
 from registry.messages import unlabelled
 from repro_runner.capture.breaks import UserFrame, plain_name
 from repro_runner.logs.traces.compilations import Compilation, ProcessTrace, TraceBreak
@@ -18,7 +19,7 @@ from repro_runner.logs.traces.records import HEADER, Damage, RecordReader, Trace
 _SKIPPED = "Skipping the function and falling back to eager"
 """torch 2.13 and newer say it in the reason; of older ones the compilation tells, which failed."""
 _INTERNAL_STACK = "\nTraceback (most recent call last):"
-_USER_STACKS = ("User code traceback:\n", "from user code:\n")
+_USER_STACKS = tuple(f"{words}\n" for words in reversed(FROM_USER_CODE))
 _FRAME = re.compile(r'\s*File "([^"\n]*)", line (\d{1,9}), in ([^\n]*)(?:\n(?!\s*File ")([^\n]*))?')
 _REMEMBERED = 512
 """Texts whose answer is kept: a break repeats itself with every compilation."""
@@ -154,7 +155,7 @@ class _Process:
         """Of compilations whose end is not in the trace, what they raised is."""
         for compile_id, error in self._errors.items():
             compilation = self.trace.compilations.setdefault(compile_id, Compilation(compile_id=compile_id))
-            self._fail(compilation, error.partition("\nfrom user code:")[0], error, line=0, suppressed=False)
+            self._fail(compilation, error.partition(f"\n{FROM_USER_CODE[0]}")[0], error, line=0, suppressed=False)
         self._errors.clear()
 
     def _compilation(self, record: TraceRecord) -> Compilation:
@@ -209,13 +210,13 @@ class _Process:
         error = self._errors.pop(compilation.compile_id, "")
         if metrics.get("fail_type"):
             reason = f"{metrics['fail_type']}: {metrics.get('fail_reason') or ''}"
-            stack = error if "from user code:" in error else _stack_text(metrics)
+            stack = error if FROM_USER_CODE[0] in error else _stack_text(metrics)
             suppressed = metrics.get("config_suppress_errors") is True and not _NEVER_SUPPRESSED.search(reason)
             self._fail(compilation, reason, stack, line=record.line, suppressed=suppressed)
 
     def _fail(self, compilation: Compilation, reason: str, stack: str, *, line: int, suppressed: bool) -> None:
         """A compilation failed: because of a break it logged, of one it did not live to log, or of something else."""
-        name = reason if "torch._dynamo.exc." in reason else f"torch._dynamo.exc.{reason}"
+        name = reason if EXCEPTIONS in reason else f"{EXCEPTIONS}{reason}"
         match = self._breaks.name(name, self.trace.torch)
         if match is None:
             kept = [text for text in reason.strip().split("\n") if text]
@@ -247,7 +248,7 @@ def _stack_text(metrics: dict[str, Any]) -> str:
     """What the metrics know of the place, in the form of a stack."""
     file, line = metrics.get("fail_user_frame_filename"), metrics.get("fail_user_frame_lineno")
     function = metrics.get("co_name") or ""
-    return f'from user code:\n  File "{file}", line {line}, in {function}\n' if file and line else ""
+    return f'{FROM_USER_CODE[0]}\n  File "{file}", line {line}, in {function}\n' if file and line else ""
 
 
 def _compile_id(metadata: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.assistant import NO_ANSWER, NOT_VERIFIED, VERIFIED, Settings, Suggestion, ask, render_prompts
@@ -94,7 +94,7 @@ class Asked:
 
     script: Path
     report: Report
-    answers: Answers
+    answers: Advisor
     suggestions: dict[str, Suggestion]
     server: ChatServer
     told: list[str]
@@ -115,7 +115,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
     torch._dynamo.reset()
     report = run_program(program)
     replies = {"if x.sum() > 0:": GOOD, "return x * x.sum().item()": hard_coded(), 'print("still here")': DODGING}
-    answers = Answers(merge_registry(read_package()))
+    answers = Advisor(merge_registry(read_package()))
     told: list[str] = []
     with serve_chat(*(saying(replies[site.source]) for site in report.sites)) as server:
         settings = Settings(url=server.url, model="tiny", trial_seconds=240)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.assistant.asking import find_doubt, find_notes
@@ -237,9 +237,9 @@ def test_a_built_in_name_of_the_whole_file_stays_what_it_is() -> None:
 
 def test_the_registrys_own_fixes_may_be_run() -> None:
     """Those for what people meet: a model is shown them, and will propose their like."""
-    answers = Answers(merge_registry(read_package()))
+    answers = Advisor(merge_registry(read_package()))
     for gb_id in ("GB0007", "GB0025", "GB0036", "GB0059", "GB0124", "GB0170", "GB0291"):
-        answer = answers.answer(gb_id, torch="2.13.0")
+        answer = answers.advise(gb_id, torch="2.13.0")
         assert answer is not None
         before = f"import logging\nimport torch\n{answer.broken}"
         for fix in answer.fixes:

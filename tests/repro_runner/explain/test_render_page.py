@@ -9,7 +9,7 @@ import html5lib
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from registry.stylesheet import read_look
+from registry.stylesheet import read_stylesheet
 from repro_runner.explain.render.formats import render_notebook, render_page
 from repro_runner.explain.render.view import Outcome, ReportView, view_outcome, view_report
 from repro_runner.explain.report import Report
@@ -86,7 +86,7 @@ def test_how_a_program_failed_stands_above_its_breaks() -> None:
 
 def test_a_page_has_the_registrys_look_and_is_valid_whatever_is_in_it() -> None:
     text = render_page(view(sample_report(hostile)))
-    assert read_look() in text
+    assert read_stylesheet() in text
     html5lib.HTMLParser(strict=True).parse(text)
 
 

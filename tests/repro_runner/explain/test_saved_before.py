@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from registry.advice import Answers
+from registry.advice import Advisor
 from registry.documents import document_text
 from registry.merge import merge_registry
 from repro_runner.cli import main
@@ -47,7 +47,7 @@ def test_a_run_that_an_earlier_version_saved_is_read(name: str, sites: dict[tupl
 
 def test_an_explain_document_is_written_as_it_was() -> None:
     before = saved("explain.json")
-    answers = Answers(merge_registry(knowledge({})))
+    answers = Advisor(merge_registry(knowledge({})))
     now = json.loads(document_text(report_document(report_from_document(before), answers)))
     assert json.dumps(without_answers(now)) == json.dumps(without_answers(before))
 

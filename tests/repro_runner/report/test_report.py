@@ -14,7 +14,7 @@ import pytest
 from bs4 import BeautifulSoup
 
 from registry.errors import InvalidInput
-from registry.stylesheet import read_look
+from registry.stylesheet import read_stylesheet
 from repro_runner.cli import main
 from repro_runner.report import join_documents, read_contents
 from repro_runner.report.page import render_report
@@ -339,7 +339,7 @@ def test_the_same_run_gives_the_same_bytes(run: RunFolder) -> None:
 
 def test_the_site_and_the_report_have_their_look_from_one_file(run: RunFolder) -> None:
     look = (ROOT / "registry" / "look.css").read_text("utf-8")
-    assert read_look() == look
+    assert read_stylesheet() == look
     assert (ROOT / "docs" / "assets" / "css" / "look.css").read_text("utf-8") == look
     style = page(run).style
     assert style is not None
@@ -354,7 +354,7 @@ def test_no_other_stylesheet_has_colours_of_its_own(sheet: str) -> None:
     assert (
         re.findall(r"#[0-9a-f]{3,8}\b|\b(?:rgb|hsl|oklch)a?\(|^\s*--[\w-]+:", text, re.MULTILINE | re.IGNORECASE) == []
     )
-    defined = set(re.findall(r"(--[\w-]+):", read_look()))
+    defined = set(re.findall(r"(--[\w-]+):", read_stylesheet()))
     assert set(re.findall(r"var\((--[\w-]+)", text)) <= defined
 
 
