@@ -156,7 +156,7 @@ def test_a_row_that_can_not_be_is_refused(tmp_path: Path, field: str, value: obj
     assert any(f":1: {told}" in problem for problem in problems(tmp_path, MODELS, document))
 
 
-def test_all_problems_of_all_files_are_fixes_at_once(tmp_path: Path) -> None:
+def test_all_problems_of_all_files_are_told_at_once(tmp_path: Path) -> None:
     bad_point = {**point(4, 1.2), "graphs": 9}
     home = tmp_path / "measurements"
     home.mkdir()

@@ -49,7 +49,7 @@ def test_without_a_program_there_is_nothing_to_run(words: list[str], capsys: pyt
     assert "name a script, or -m and a module" in capsys.readouterr().err
 
 
-def test_everything_that_is_wrong_is_fixes_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "there").write_text("GB12\n", "utf-8")
     there, missing = tmp_path / "there", tmp_path / "no" / "file"
     options = ["--compile", "model", "--out", missing, "--save", tmp_path, "--allow", there, "--write-allow", there]
