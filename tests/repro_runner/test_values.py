@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 
-from repro_runner.values import TOLERANCES, Outcome, difference, keep, tensors_in, tolerance_of
+from repro_runner.values import TOLERANCES, Outcome, difference, keep, tensors_in, tolerance_of, values_differ
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -187,3 +187,14 @@ def test_every_tensor_in_a_value_is_found() -> None:
     tensors = [torch.full((1,), float(number)) for number in range(6)]
     value = ({"a": tensors[0]}, [Box(tensors[1])], Pair(tensors[2], deque([tensors[3]])), Plain(tensors[4]), tensors[5])
     assert [float(tensor) for tensor in tensors_in(value)] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+
+
+def test_functions_are_made_anew_by_every_run_and_differ_in_their_attributes_alone() -> None:
+    def make(mark: int) -> Any:
+        def function() -> None: ...
+
+        function.mark = mark  # type: ignore[attr-defined]
+        return function
+
+    assert values_differ(make(1), make(1), "result") == ""
+    assert values_differ(make(1), make(2), "result") == "result['mark']: 2 instead of 1"
