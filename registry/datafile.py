@@ -36,6 +36,9 @@ def write_data_file(path: Path, text: str) -> None:
 
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file in one step: others see the old content or the new, never a part. OSError if the disk refuses."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(content)  # a pipe, or /dev/null, which must not become a file
+        return
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         unfinished.write_bytes(content)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
+from registry.datafile import write_whole
 from registry.dependencies import Statements
 from registry.errors import InvalidInput
 from registry.evidence import read_evidence
@@ -270,3 +272,14 @@ def test_findings_are_read_and_must_be_about_an_id(tmp_path: Path) -> None:
     assert problems_of(findings=(replace(one, gb_id="GB4711"),)) == [
         "registry/upstream_findings.yml:1: GB4711: no such graph break; remove it"
     ]
+
+
+def test_what_is_not_a_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reading = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    write_whole(pipe, b"through")
+    assert os.read(reading, 100) == b"through"
+    os.close(reading)
+    assert pipe.is_fifo()
+    assert list(tmp_path.iterdir()) == [pipe]
