@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -48,6 +49,18 @@ def pytest_configure(config: pytest.Config) -> None:
         os.close(handle)
         os.environ[_UNITS] = name
         config.add_cleanup(lambda: Path(name).unlink(missing_ok=True))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """With `-m 'not (slow or torch)'`, a module that has one of these marks as a whole is not even imported."""
+    left_out = re.fullmatch(r"not \(([\w ]+)\)", config.getoption("markexpr"))
+    if not left_out or not collection_path.name.startswith("test_"):
+        return None
+    marks = re.search(
+        r"^pytestmark = .*?(?=^\S|\Z)", collection_path.read_text("utf-8") + "\n", re.MULTILINE | re.DOTALL
+    )
+    found = set(re.findall(r"pytest\.mark\.(\w+)", marks[0])) if marks else set()
+    return True if found & set(left_out[1].split(" or ")) else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
