@@ -1,4 +1,4 @@
-"""Describe where repros are about to run, without importing torch."""
+"""Describe the environment in which repros will run, without importing torch."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from repro_runner.process import run_command
 
 
 class NoTorch(Exception):
-    """torch is not installed here."""
+    """torch is not installed in this environment."""
 
 
 class NoGpu(Exception):
-    """A GPU was asked for, and there is none."""
+    """The user asked for a GPU, and torch finds none."""
 
 
 def no_torch() -> NoTorch:
-    """The error, with the remedy."""
+    """The error to raise: its text says how to install torch."""
     return NoTorch("torch is not installed in this environment; `pip install graph-break-registry[torch]`")
 
 
 def describe_environment(device: str) -> dict[str, str]:
-    """The header of an evidence file."""
+    """The header of an evidence file. Raises NoTorch, or NoGpu for the device `cuda`."""
     try:
         torch = version("torch").partition("+")[0]
     except PackageNotFoundError as error:
@@ -41,7 +41,7 @@ def describe_environment(device: str) -> dict[str, str]:
 
 
 def _gpu_name() -> str:
-    """As torch names it; asked in a process of its own, since a parent that has touched the driver must not fork."""
+    """The name that torch gives the GPU. A new process asks: a process that has used the driver must not fork."""
     ask = "import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else '')"
     name = run_command([sys.executable, "-c", ask], seconds=300).stdout.text.strip()
     if not name:

@@ -1,4 +1,4 @@
-"""The exit codes of every verb, once: the number, its name, and what `graphbreak --help` says of it."""
+"""The exit codes of every verb: the number, its name, and its meaning in `graphbreak --help`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ MEANINGS = {
 
 
 def describe_exit_codes() -> str:
-    """For the help of the command."""
+    """The exit codes as a paragraph of `graphbreak --help`."""
     lines = (f"  {code:<4} {meaning}\n" for code, meaning in MEANINGS.items())
     return "exit codes of every verb:\n" + "".join(lines)

@@ -1,8 +1,8 @@
-"""Every private name of torch that this project uses, once, with what it is for.
+"""The only list of private torch names that this project uses, each with its purpose.
 
-A new torch may move or drop any of them: `graphbreak doctor` says which are missing, and which verbs need them. Use one
-like any other name, where it is needed: `from repro_runner.torch_seams import reset`. Nothing is imported from torch
-before that. Text that is written into generated scripts (repro_runner/minifier/parts) spells its own.
+A new torch may move or drop any of them: `graphbreak doctor` shows which are missing, and which verbs need them. Import
+a name where you need it: `from repro_runner.torch_seams import reset`. torch is not imported before that. Generated
+scripts (repro_runner/minifier/parts) write private names themselves.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class Seam:
     """`torch._dynamo.reset`."""
     purpose: str
     members: str = ""
-    """Of a module or class: the names in it that are used, with spaces between; `?` after one that may be missing."""
+    """The names that are used of a module or class, separated by spaces. A `?` marks a name that may be missing."""
     optional: bool = False
-    """Some releases do not have it, and nothing is lost there: the name is None then."""
+    """Some releases do not have it and do not need it. The value is None there."""
 
 
 SEAMS = {
@@ -129,7 +129,7 @@ SEAMS = {
 
 
 def resolve(path: str) -> Any:
-    """What the path names in the torch that is installed; AttributeError if there is no such thing."""
+    """The object at this dotted path in the installed torch. Raises AttributeError if there is none."""
     module, _, rest = path.partition(".")
     found: Any = importlib.import_module(module)
     for part in rest.split("."):
@@ -151,7 +151,7 @@ def __getattr__(name: str) -> Any:
         found = resolve(seam.path)
     except AttributeError as error:
         if not seam.optional:
-            # Not an AttributeError: `from … import` would hide which name of torch is missing, and what to do.
+            # `from … import` replaces the text of an AttributeError, and this text names what is missing.
             raise ImportError(f"{error}; `graphbreak doctor` tells which verbs need it") from error
         found = None
     globals()[name] = found
@@ -159,7 +159,7 @@ def __getattr__(name: str) -> Any:
 
 
 def wrap(undo: ExitStack, owner: Any, name: str, wrapper: Callable[[Any], Any]) -> None:
-    """Put a wrapper around a function of torch, or of anybody, until `undo` ends."""
+    """Replace `owner.name` by `wrapper(owner.name)` until `undo` ends."""
     original = getattr(owner, name)
     setattr(owner, name, wrapper(original))
     undo.callback(setattr, owner, name, original)

@@ -1,7 +1,7 @@
-"""Values that programs take and return: how close is equal, what is inside of them, copies, and comparisons.
+"""Values that programs take and return: tolerances, a walk through nested values, copies, and comparisons.
 
-There is one table of tolerances, one walk through values in values, and one answer to "are these the same?", for
-everything that compares a compiled program with eager. Only torch and the standard library are needed.
+Everything that compares a compiled program with eager uses the tolerances, the walk and the comparison in this module.
+It needs only torch and the standard library.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ TOLERANCES = {
     torch.complex64: _SINGLE,
     torch.complex128: _DOUBLE,
 }
-"""By dtype: as torch.testing has it; and where a backend generates code, which may fuse ops in another way."""
+"""By dtype: (torch.testing's tolerance, a looser one for generated code, which may fuse ops in another way)."""
 
-# Powers of two that scale other numbers, and two numbers packed in a byte: neither has a last place to be off by.
+# These dtypes hold powers of two, or two numbers packed in a byte. They are not rounded in a last digit.
 _NO_LAST_PLACE = {getattr(torch, name, None) for name in ("float8_e8m0fnu", "float4_e2m1fn_x2")}
 
 
@@ -52,19 +52,22 @@ def is_inexact(dtype: torch.dtype) -> bool:
 
 
 def tolerance_of(dtype: torch.dtype, *, fused: bool = False) -> Tolerance:
-    """How close is equal. Integers and bool are exact; float8 may differ by one unit in the last place."""
+    """The tolerance for a dtype: exact for integers and bool, one unit in the last place for float8.
+
+    `fused` takes the looser tolerance for generated code.
+    """
     if dtype in TOLERANCES:
         return TOLERANCES[dtype][fused]
     if not is_inexact(dtype) or dtype.itemsize > 1:
         return _EXACT
-    # Read off its own bits: torch.finfo has a wrong eps for one of them.
+    # Computed from the bits of the dtype: torch.finfo has a wrong eps for one of the float8 dtypes.
     one = torch.ones(1).to(dtype).view(torch.uint8)
     smallest, after_one = torch.cat([torch.ones_like(one), one + 1]).view(dtype).to(torch.float64).tolist()
     return Tolerance(after_one - 1.0, smallest)
 
 
 def describe_tolerances(*, fused: bool) -> str:
-    """The tolerances in words."""
+    """Describe the tolerances in a phrase for a report."""
     if not fused:
         return "torch.testing.assert_close's own tolerances"
     described = (
@@ -81,12 +84,12 @@ Flat = dict[Path, Any]
 
 _LEAVES = (torch.Tensor, str, bytes, bool, int, float, complex, type(None), Enum, Iterator)
 _NO_RECORDS = (type, types.ModuleType, types.FunctionType, types.MethodType)
-"""Their attributes are not what a program computes."""
+"""Types whose attributes are not results of a program, so they are not walked through."""
 
 
 @dataclass(frozen=True, slots=True)
 class Container:
-    """What holds other values: its class, and what they are called in it."""
+    """A value that holds other values: the name of its class, and the names of the values inside."""
 
     kind: str
     names: tuple[str, ...]
@@ -96,7 +99,7 @@ class Container:
 
 
 def flatten(value: Any, name: str, keep: Callable[[torch.Tensor], Any] = torch.Tensor.detach) -> Flat:
-    """Every container and every leaf under `value`, in order. Tensors, and arrays of numpy, as `keep` returns them."""
+    """Map the path of every container and leaf under `value`, in order. `keep` maps each tensor and numpy array."""
     found: Flat = {}
     _descend(value, (name,), found, keep, within=())
     return found
@@ -117,7 +120,7 @@ def _descend(value: Any, path: Path, found: Flat, keep: Callable[[torch.Tensor],
 
 
 def children(value: Any) -> list[tuple[str, Any]] | None:
-    """What a container holds, each with what is to be written behind the container's name; None for a leaf."""
+    """The (suffix, value) pairs inside a container, such as `("[0]", …)` or `(".weight", …)`; None for a leaf."""
     if isinstance(value, _LEAVES):
         return None
     if isinstance(value, torch.nn.Module):
@@ -143,7 +146,7 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
 
 
 def _is_array(value: Any) -> bool:
-    """An array or a number of numpy; one of strings or objects is compared by equality."""
+    """Whether this is a numpy array or scalar of numbers. Arrays of strings or objects are compared with `==`."""
     return type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "?") in "biufc"
 
 
@@ -157,10 +160,10 @@ class Outcome:
 
 
 def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
-    """A copy that later calls can't change. Tensors lose their graph, not their values; a module becomes a dict."""
+    """Copy a value so that later calls can't change it. Tensors are detached; a module becomes a dict of its state."""
     seen = {} if seen is None else seen
     if id(value) in seen:
-        return seen[id(value)]  # a container may hold itself
+        return seen[id(value)]  # a container may contain itself
     if isinstance(value, torch.Tensor):
         return _copied(value) if type(value) is torch.Tensor else value
     if isinstance(value, dict):
@@ -187,7 +190,7 @@ def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
 
 
 def _attributes(module: torch.nn.Module, seen: dict[int, Any]) -> dict[str, Any]:
-    """What a program may have left on a module, as far as it is made of plain values."""
+    """The public attributes of a module and its submodules that hold plain values, by dotted name."""
     return {
         f"{path}.{name}": keep(item, seen)
         for path, part in module.named_modules()
@@ -209,12 +212,12 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
     if tensor.requires_grad:
         copied.requires_grad_()
         if tensor.is_leaf and tensor.grad is not None and tensor.grad.dtype == tensor.dtype:
-            copied.grad = tensor.grad.detach().clone()  # what a backward left there is a change of the input
+            copied.grad = tensor.grad.detach().clone()  # a gradient from backward() counts as a change of the input
     return copied
 
 
 def difference(expected: Outcome, actual: Outcome) -> str:
-    """The first difference in words; empty when there is none."""
+    """Describe the first difference between two outcomes; empty when they are the same."""
     if expected.error is not None or actual.error is not None:
         if type(expected.error) is type(actual.error):
             return ""
@@ -231,8 +234,8 @@ def _class_name(error: BaseException | None) -> str:
 def values_differ(
     expected: Any, actual: Any, where: str, *, fused: bool = False, within: frozenset[int] = frozenset()
 ) -> str:
-    """The first difference of two values in words, with its place; empty when they are the same: in type, dtype, shape,
-    stride, device, requires_grad and gradient, and within the tolerance of their dtype. NaN equals NaN."""
+    """Describe the first difference of two values, with its place; empty when they are the same. Same means: equal
+    type, dtype, shape, stride, device, requires_grad and gradient, and within tolerance. NaN equals NaN."""
     if type(expected) is not type(actual):
         return f"{where}: {type(actual).__name__} instead of {type(expected).__name__}"
     if isinstance(expected, torch.Tensor):
@@ -243,16 +246,16 @@ def values_differ(
         close = _is_close(expected, actual, tolerance_of(torch.get_default_dtype(), fused=fused))
         return "" if close else f"{where}: {actual} instead of {expected}"
     if id(expected) in within:
-        return ""  # a container that holds itself: this very comparison is under way
+        return ""  # the container contains itself: this comparison is running already
     within |= {id(expected)}
     if isinstance(expected, torch.nn.Module):
         expected, actual = keep(expected), keep(actual)
-    if isinstance(expected, types.FunctionType | types.MethodType):  # made anew by every run: its attributes count
+    if isinstance(expected, types.FunctionType | types.MethodType):  # every run makes a new one: compare its attributes
         expected, actual = vars(expected), vars(actual)
     inside, other = children(expected), children(actual)
     if inside is None or other is None:
         return "" if expected == actual else f"{where}: {actual!r} instead of {expected!r}"
-    if isinstance(expected, Mapping):  # by place: a key may be a tensor, and a copy
+    if isinstance(expected, Mapping):  # compare keys in order: a key may be a tensor, copied for each run
         if keys := values_differ(list(expected), list(actual), f"{where}: keys", within=within):
             return keys
     elif len(inside) != len(other):
@@ -274,7 +277,7 @@ def _arrays_differ(where: str, expected: Any, actual: Any, *, fused: bool) -> st
     if (expected.dtype, expected.shape) != (actual.dtype, actual.shape):
         return f"{where}: {actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
     if _is_array(expected):
-        one, two = (torch.as_tensor(each.copy()) for each in (expected, actual))  # torch knows no negative strides
+        one, two = (torch.as_tensor(each.copy()) for each in (expected, actual))  # torch has no negative strides
         same = not _tensors_differ("", one, two, fused=fused)
     else:
         same = bool((expected == actual).all())
@@ -284,8 +287,8 @@ def _arrays_differ(where: str, expected: Any, actual: Any, *, fused: bool) -> st
 def unlike_properties(
     expected: torch.Tensor, actual: torch.Tensor, names: tuple[str, ...]
 ) -> Iterator[tuple[str, Any, Any]]:
-    """What differs about two tensors besides their values: each name, with that of both. Of `stride`, only tensors that
-    have strides are asked."""
+    """Yield (name, expected, actual) for every named property in which two tensors differ. `stride` is compared only
+    where both tensors have strides."""
     strided = expected.layout == actual.layout == torch.strided
     for name in names:
         if name == "stride":

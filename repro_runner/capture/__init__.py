@@ -13,7 +13,7 @@ __all__ = ["CapturedBreak", "UserFrame", "capture_breaks"]
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when asked for: it imports torch, and what was captured is read where there is none.
+    # Imported on first use: it imports torch, and captured breaks are also read where torch is not installed.
     if name != "capture_breaks":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from repro_runner.capture.recorder import capture_breaks

@@ -1,4 +1,4 @@
-"""What is captured of a break: what became of it, whose frames it happened in. No torch here."""
+"""The data of a captured break: its type, what became of it, and the user's frames. This module does not need torch."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ KINDS = ("fatal", "frame skipped", "resumed", SWALLOWED, "")
 
 RESUME_PREFIX = "torch_dynamo_resume_in_"
 RESUMED = re.compile(rf"{RESUME_PREFIX}(?P<function>.+)_at_(?P<line>\d+)")
-"""What Dynamo calls the rest of a function after a break: the function, and the line of the break."""
+"""Dynamo's name for the rest of a function after a break. It contains the function and the line of the break."""
 
 
 def plain_name(function: str) -> str:
-    """The name of the function that the user wrote, whether Dynamo compiled the function or a rest of it."""
+    """The name that the user gave the function, also where Dynamo compiled the rest of it after a break."""
     resumed = RESUMED.fullmatch(function)
     return plain_name(resumed["function"]) if resumed else function
 
@@ -37,7 +37,7 @@ class UserFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CapturedBreak:
-    """One break at one place, as torch reported it, and how many times."""
+    """One break at one place, as torch reported it, and how often it was reported."""
 
     gb_id: str
     gb_type: str
@@ -50,12 +50,12 @@ class CapturedBreak:
     """Outermost first; the last frame is the line that broke."""
     compile_id: str
     surfaced_as: str = ""
-    """The id of the break that this one was reported as: one in a loop surfaces as GB7000."""
+    """The id of the break that torch reported instead: a break in a loop is reported as GB7000."""
     count: int = 1
 
     @property
     def happened(self) -> bool:
-        """Whether the graph really broke: Dynamo also raises breaks that it then swallows."""
+        """Whether the graph really broke. Dynamo also raises breaks that it then ignores."""
         return self.kind != SWALLOWED
 
 
@@ -66,10 +66,10 @@ class BreaksDocument(Document):
 
 
 def breaks_document(breaks: Iterable[CapturedBreak]) -> BreaksDocument:
-    """Those that happened, each with the address of its page and the line that broke."""
-    return {**head("breaks"), "breaks": [_described(one) for one in breaks if one.happened]}
+    """The breaks that really happened, each with the address of its page and the line that broke."""
+    return {**head("breaks"), "breaks": [_break_entry(one) for one in breaks if one.happened]}
 
 
-def _described(one: CapturedBreak) -> dict[str, Any]:
+def _break_entry(one: CapturedBreak) -> dict[str, Any]:
     line = f"{one.stack[-1].file}:{one.stack[-1].line}" if one.stack else ""
     return {**asdict(one), "link": page_address(one.gb_id), "source": line}

@@ -1,4 +1,4 @@
-"""The other way to find breaks: the links in what torch logs and raises. It checks the first way."""
+"""A second way to find breaks: the links in torch's logs and errors. It checks that the recorder missed no break."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from registry.message_layout import GRAPH_BREAKS
 
 @contextmanager
 def logged_ids() -> Iterator[set[str]]:
-    """Collect the ids that torch's graph_breaks log links to; the log itself goes nowhere else."""
+    """Collect the ids in the links of torch's graph_breaks log. The log is not printed meanwhile."""
     found: set[str] = set()
     handler = _Collector(found)
     logger = logging.getLogger(f"torch._dynamo.symbolic_convert.{GRAPH_BREAKS}")
@@ -46,6 +46,6 @@ class _Collector(logging.Handler):
 
 
 def unnamed(found: set[str], captured: set[str]) -> str:
-    """What the text names and the capture does not, in words; empty when the two agree."""
+    """An error text with the ids that the log has and the capture does not; empty when none is missing."""
     missing = ", ".join(sorted(found - captured))
     return f"the log of torch {torch.__version__} names {missing}, which the capture did not see" if missing else ""

@@ -1,4 +1,4 @@
-"""From the gb_type of a break to its id, as this torch prints it."""
+"""Find the id for the gb_type of a break, as the installed torch prints it."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 class Identifier:
-    """Finds ids by torch's own registry, by types of other releases, then by the link in the message.
+    """Finds ids: first in torch's own registry, then among types of other releases, then by the link in the message.
 
-    The link comes last: the message of a break that another one caused may quote both links.
+    The link comes last, because a message that quotes another break contains both links.
     """
 
     def __init__(self, other_types: Mapping[str, str] | None = None) -> None:
         self._types = {**(other_types or {}), **_registered_types()}
 
     def gb_id(self, gb_type: str, message: str) -> str:
-        """The id; a local one, made from the type, where nobody has given it one."""
+        """The id of the break. A type without a known id gets a local id, made from the type."""
         if gb_type in self._types:
             return self._types[gb_type]
         for registered, gb_id in self._types.items():
@@ -33,7 +33,10 @@ class Identifier:
 
 
 def _fits(registered: str, gb_type: str) -> bool:
-    """Whether a registered type with `{placeholders}` is this one, filled in; one of little else says nothing."""
+    """Whether this type is a registered type with its `{placeholders}` filled in.
+
+    A registered type with 8 letters or fewer beside its placeholders fits too many types, so it never matches.
+    """
     literals = _PLACEHOLDER.split(registered)
     if len(literals) == 1 or sum(map(len, literals)) <= 8:
         return False
@@ -42,7 +45,7 @@ def _fits(registered: str, gb_type: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _registered_types() -> dict[str, str]:
-    """Every gb_type in the registry beside this torch; a type with two ids has the last one, as torch takes it."""
+    """The id of every gb_type in the registry that torch installs. If a type has two ids, torch uses the last one."""
     import torch
 
     path = Path(torch.__file__).parent / "_dynamo" / "graph_break_registry.json"

@@ -1,9 +1,9 @@
-"""Watch Dynamo raise, resume and skip, and keep what it says.
+"""Record every break that Dynamo raises, and whether Dynamo resumed after it, skipped the frame, or failed.
 
-Four places are wrapped while a capture is on: where a message is put together (its parts), where the exception is made
-(the user's stack), where a break is logged (it was resumed, or the frame was skipped), and where a frame's compilation
-ends (an exception that leaves it is fatal, or is swallowed by a skip). Torch looks the first two up at every call, so
-a wrapper reaches every call site. Everything is put back at the end, also after an exception, and captures nest.
+A capture wraps four places in torch: where a message is formatted (its parts), where the exception is made (the user's
+stack), where a break is logged (it was resumed, or the frame was skipped), and where the compilation of a frame ends
+(an exception that leaves it is fatal, unless the frame is then skipped). Torch looks the first two up at every call, so
+a wrapper reaches every call site. All wrappers are removed at the end, also after an exception. Captures can be nested.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from repro_runner.capture.identify import Identifier
 from repro_runner.torch_seams import CompileContext, convert_frame, exc, symbolic_convert, wrap
 
 _CHAINED = "\n\n" + CHAIN.partition(":")[0]
-"""What torch writes between the message of a break and the one it surfaced as."""
+"""The text that torch writes between the message of a break and the message that it was reported as."""
 
 _RULE = ": *\n"
-"""What else it writes there."""
+"""Characters that may follow that text."""
 
 _SKIPPED = "falling back to eager"
-"""What Dynamo's reason says when it gives the whole frame up."""
+"""This text is in Dynamo's reason when Dynamo skips the whole frame."""
 
 
 _CONVERTING = (Path(__file__).name, "exc.py", "convert_frame.py")
-"""Files whose functions stand between a call and the break that its conversion raises."""
+"""Files whose functions are on the Python stack between a call and the break that compiling it raises."""
 
 
 @contextmanager
 def capture_breaks(other_types: Mapping[str, str] | None = None) -> Iterator[list[CapturedBreak]]:
-    """Record every break of this process; the list is filled when the block ends, also by an exception.
+    """Record every break of this process. The list is filled when the block ends, also after an exception.
 
     `other_types` maps types that this torch's registry does not know to their ids.
     """
@@ -54,7 +54,7 @@ def capture_breaks(other_types: Mapping[str, str] | None = None) -> Iterator[lis
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What a message was put together from."""
+    """The parts of a break's message."""
 
     gb_type: str
     context: str
@@ -64,38 +64,38 @@ class Parts:
 
 @dataclass(slots=True, eq=False)
 class TakenFrame:
-    """One frame that Dynamo took up to compile; compile ids begin again after a reset, these are never the same."""
+    """One attempt of Dynamo to compile a frame. Unlike compile ids, which start again after a reset, it is unique."""
 
     code: CodeType | None
     asked_for: bool = True
-    """Whether torch.compile was given this very function. Known of what breaks before a compilation has an id: Dynamo
-    also tries generators that it meets in the middle of Python code, since nobody knows better."""
+    """Whether the user asked to compile this function. It is False for a frame that broke before its compilation had
+    an id and that torch.compile did not call, such as a generator that Dynamo meets in plain Python code."""
     raised: list[Raised] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
 class Raised:
-    """One break on its way; `kind` gets milder as more becomes known."""
+    """One break that was raised. Its `kind` can change to a milder one while the compilation goes on."""
 
     parts: Parts
     message: str
     stack: tuple[UserFrame, ...]
     compile_id: str
     frame: TakenFrame | None
-    """None where nobody was compiling a frame, as in an export."""
+    """None where no frame was being compiled, as in an export."""
     columns: tuple[int, int] | None = None
-    """Of the expression that broke, in its line; None where Python or torch do not tell."""
+    """First and last column of the expression that broke; None where Python or torch do not know them."""
     kind: str = SWALLOWED
     surfaced_as: Raised | None = None
 
     def became(self, kind: str) -> None:
-        """Take the kind, unless a milder one is known already."""
+        """Set the kind, unless a milder one is set already."""
         if kind != SWALLOWED and (self.kind == SWALLOWED or KINDS.index(kind) > KINDS.index(self.kind)):
             self.kind = kind
 
 
 class _Frames(threading.local):
-    """Of this thread: the frames being compiled, innermost last, and the one that was done with last."""
+    """For each thread: the frames that are being compiled, innermost last, and the frame that was finished last."""
 
     def __init__(self) -> None:
         self.taken: list[TakenFrame] = []
@@ -122,7 +122,7 @@ class Recorder:
         wrap(undo, owner, "log_graph_break", self._around_log)
 
     def current_frame(self) -> TakenFrame | None:
-        """What this thread is compiling."""
+        """The frame that this thread is compiling, if any."""
         return self._frames.taken[-1] if self._frames.taken else None
 
     def _around_format(self, original: Callable[..., str]) -> Callable[..., str]:
@@ -140,7 +140,7 @@ class Recorder:
         def init(error: Any, message: str, *args: Any, **kwargs: Any) -> None:
             original(error, message, *args, **kwargs)
             raised = self._remember(message, getattr(error, "real_stack", None), error)
-            # Captures nest: each leaves its own.
+            # Captures can be nested: each one stores its own record.
             error._graphbreak_raised = {**getattr(error, "_graphbreak_raised", {}), id(self): raised}
 
         return init
@@ -158,7 +158,7 @@ class Recorder:
         return log
 
     def _around_convert(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Whatever leaves a frame's compilation is fatal, until somebody is seen to swallow it."""
+        """An exception that leaves the compilation of a frame is fatal, unless Dynamo is seen to skip the frame."""
 
         @functools.wraps(original)
         def convert(convert_self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
@@ -167,11 +167,11 @@ class Recorder:
             try:
                 return original(convert_self, frame, *args, **kwargs)
             except BaseException as error:
-                # Some releases wrap a break in an exception of another class: its message still is in the text.
+                # Some releases wrap a break in an exception of another class. Its text contains the message.
                 for raised in self._raised_in(error) or self._by_text(str(error), getattr(error, "real_stack", None)):
                     raised.became("fatal")
                 for raised in frames.taken[-1].raised:
-                    if raised.kind == "resumed":  # in an attempt of which nothing came
+                    if raised.kind == "resumed":  # in an attempt that failed
                         raised.kind = "fatal"
                 raise
             finally:
@@ -180,7 +180,7 @@ class Recorder:
         return convert
 
     def _around_convert_or_skip(self, original: Callable[..., Any]) -> Callable[..., Any]:
-        """Where breaks are allowed, a compilation that failed without an exception has skipped its frame."""
+        """Where breaks are allowed, a failed compilation that raises nothing has skipped its frame."""
 
         @functools.wraps(original)
         def convert(*args: Any, **kwargs: Any) -> Any:
@@ -194,7 +194,7 @@ class Recorder:
         return convert
 
     def _raised_in(self, error: BaseException | None) -> list[Raised]:
-        """The break in an exception or in what caused it: the one that surfaced."""
+        """The break that this exception, or the first one in its chain of causes, stands for; at most one."""
         seen: set[int] = set()
         while error is not None and id(error) not in seen:
             seen.add(id(error))
@@ -205,7 +205,7 @@ class Recorder:
         return []
 
     def _by_text(self, reason: str, stack: Any) -> list[Raised]:
-        """A break without an exception of its own, as torch 2.8 logs some: its message is in the text."""
+        """Record a break that is only in a text, without an exception. torch 2.8 logs some breaks like this."""
         messages = [message for message in self.formatted if message.strip() and message.strip() in reason]
         return [self._remember(messages[-1], stack)] if messages else []
 
@@ -230,7 +230,7 @@ class Recorder:
         return raised
 
     def _parts_of(self, message: str, gb_type: str) -> Parts:
-        """A message may quote the break that caused it: its own part is the last, and is of its type."""
+        """The parts of a message. A message may quote the break that caused it: its own parts come last."""
         parts = self.formatted.get(message.rpartition(_CHAINED)[2].lstrip(_RULE))
         if parts is not None and parts.gb_type == gb_type:
             return parts
@@ -240,7 +240,7 @@ class Recorder:
         return next(own, Parts(gb_type, "", "", ()))
 
     def captured(self) -> list[CapturedBreak]:
-        """What happened, equal ones counted, in the order in which they were first seen."""
+        """All breaks in the order in which they were first seen. Equal breaks are one, with a count."""
         found: dict[CapturedBreak, int] = {}
         for raised in self.followed():
             one = CapturedBreak(
@@ -259,7 +259,7 @@ class Recorder:
         return [replace(one, count=count) for one, count in found.items()]
 
     def followed(self) -> list[Raised]:
-        """All that was raised; of each is known what it surfaced as."""
+        """All breaks that were raised, each linked to the break that it was reported as."""
         together: dict[tuple[int, str], list[Raised]] = {}
         for raised in self.raised:
             together.setdefault((id(raised.frame), raised.compile_id), []).append(raised)
@@ -274,16 +274,16 @@ class Recorder:
 
 
 def _follow_causes(surfaced: Raised, group: list[Raised]) -> None:
-    """A break that another one quotes as its cause, in the same compilation and at the same place, happened as it."""
+    """Link the breaks that `surfaced` quotes as its cause, if they are at the same place. They take its kind."""
     for raised in group:
-        here = raised.stack == surfaced.stack or not raised.stack or not surfaced.stack
-        if raised is not surfaced and here and surfaced.message.startswith(raised.message + _CHAINED):
+        same_place = raised.stack == surfaced.stack or not raised.stack or not surfaced.stack
+        if raised is not surfaced and same_place and surfaced.message.startswith(raised.message + _CHAINED):
             raised.became(surfaced.kind)
             raised.surfaced_as = surfaced
 
 
 def _called_by_wrapper() -> bool:
-    """Whether the function that is being converted was called by what torch.compile returned, and by nobody between."""
+    """Whether the caller of the function that is being compiled is directly what torch.compile returned."""
     caller: FrameType | None = sys._getframe(1)
     while caller is not None and Path(caller.f_code.co_filename).name in _CONVERTING:
         caller = caller.f_back
@@ -300,7 +300,7 @@ def _user_frames(stack: Any) -> tuple[UserFrame, ...]:
 
 
 def _columns(stack: Any) -> tuple[int, int] | None:
-    """Python 3.11 is the first to know them."""
+    """First and last column of the expression that broke. They are known from Python 3.11 on."""
     last = stack[-1] if isinstance(stack, traceback.StackSummary) and stack else None
     start, end = getattr(last, "colno", None), getattr(last, "end_colno", None)
     return None if start is None or end is None else (start, end)

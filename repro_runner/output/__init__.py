@@ -1,1 +1,1 @@
-"""Text for people: numbers, places, tables, Markdown, HTML. What comes from a user is made harmless here."""
+"""Text for people: numbers, places, tables, Markdown, HTML. Text that comes from a program is escaped here."""

@@ -1,4 +1,4 @@
-"""Where something is in somebody's code: `file:line`, as short as a reader can still find it."""
+"""Places in a program, `file:line`, shortened so that a reader can still find them."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ _PATH = re.compile(r"(?<![\w./-])/[^\s:,;()'\"]+/[^\s:,;()'\"/]+\.py:\d+")
 
 
 def located(file: str, folder: Path) -> Path:
-    """Where a file is; a log may name it relative to where the program was started."""
+    """The path of a file. A log may name it relative to `folder`, where the program was started."""
     return Path(os.path.normpath(folder / file))
 
 
 def in_package(path: Path) -> str:
-    """`transformers/models/led.py` of a file that was installed, wherever that is; empty for any other."""
+    """The path inside site-packages, `transformers/models/led.py`; empty for a file that is not in site-packages."""
     parts = path.parts
     inside = parts[len(parts) - parts[::-1].index("site-packages") :] if "site-packages" in parts else ()
     return "/".join(inside)
 
 
 def in_library(path: Path) -> str:
-    """The same, and `json/decoder.py` of a file of Python's own."""
+    """The path inside site-packages, or inside Python's standard library (`json/decoder.py`); else empty."""
     return in_package(path) or (found[1] if (found := _PYTHONS.search(path.as_posix())) else "")
 
 
 def shown_file(file: str, folder: Path | None = None) -> str:
-    """Relative to the folder (the current one without one) where it is below it, and to where packages or Python
-    are installed; else as it is."""
+    """The file relative to `folder` (default: the current folder), or as `…/path` inside an installed package or
+    Python's library; the unchanged path otherwise."""
     folder = folder or Path.cwd()
     path = located(file, folder)
     if inside := in_library(path):
@@ -38,16 +38,16 @@ def shown_file(file: str, folder: Path | None = None) -> str:
 
 
 def shown_place(file: str, line: int, folder: Path | None = None) -> str:
-    """`model.py:12`."""
+    """The shortened `file:line`, such as `model.py:12`."""
     return f"{shown_file(file, folder)}:{line}"
 
 
 def shown_where(where: str, folder: Path | None = None) -> str:
-    """The same of a text `file:line`; what is no such text stays as it is."""
+    """Shorten a text `file:line`. Any other text is returned unchanged."""
     file, colon, line = where.rpartition(":")
     return shown_place(file, int(line), folder) if colon and line.isdecimal() else where
 
 
 def with_shown_places(text: str, folder: Path | None = None) -> str:
-    """A sentence, with the lines of programs in it as `shown_where` shows them."""
+    """Shorten every absolute `path.py:line` in a sentence."""
     return _PATH.sub(lambda found: shown_where(found[0], folder), text)

@@ -1,4 +1,4 @@
-"""Jinja, set up once: for HTML, where everything is escaped, and for Markdown and prompts, where filters do it."""
+"""The two jinja environments: one for HTML, which escapes all text, and one for Markdown and prompts, with filters."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from repro_runner.output.units import size
 
 @cache
 def html_templates(folder: Path) -> jinja2.Environment:
-    """Templates of a folder for HTML: every text is escaped, and characters that have no place there are spelt out."""
+    """Load HTML templates from a folder. All text is escaped, and characters that HTML does not allow are spelt out."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=True,
@@ -29,7 +29,7 @@ def html_templates(folder: Path) -> jinja2.Environment:
 
 @cache
 def text_templates(folder: Path) -> jinja2.Environment:
-    """Templates of a folder for Markdown or plain text: every text that is not ours goes through one of the filters."""
+    """Load templates for Markdown or plain text. A template must put every text from a program through a filter."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         autoescape=False,

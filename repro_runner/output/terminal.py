@@ -1,4 +1,4 @@
-"""Text for a terminal: what a run holds may come from anywhere, and must not steer the terminal it is shown in."""
+"""Text for a terminal. Text from a program may contain control characters, which must not reach the terminal."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 
 def plain(text: object) -> str:
-    """One line in which nothing is a control character: line breaks and escapes are spelt out."""
+    """The text as one line without control characters: line breaks and escapes are spelt out."""
     return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in str(text))
 
 
 def table(rows: Sequence[Sequence[object]], *, right: Sequence[int] = (), indent: str = "") -> list[str]:
-    """Columns under each other, two spaces apart; those named in `right`, by their place, are numbers."""
+    """Lay out rows as lines with columns two spaces apart. `right` has the indexes of the right-aligned columns."""
     cells = [[plain(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     return [

@@ -1,4 +1,4 @@
-"""Numbers for people: counts, sizes, times, and errors of which only the magnitude matters."""
+"""Numbers as text for people: counts, sizes, times, and magnitudes of errors."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
 def counted(count: int, one: str, many: str = "") -> str:
-    """`1 run`, `2 runs`, `2 matches`."""
+    """A count with its noun: `1 run`, `2 runs`, `2 matches`."""
     return f"{count} {one if count == 1 else many or one + 's'}"
 
 
 def size(count: float) -> str:
-    """`512 B`, `4.2 MiB`."""
+    """A number of bytes: `512 B`, `4.2 MiB`."""
     if count < 1024:
         return f"{count:.0f} B"
     for unit in _BYTES:
@@ -23,7 +23,7 @@ def size(count: float) -> str:
 
 
 def seconds(time: float) -> str:
-    """`1.25 ms`, with three digits that mean something."""
+    """A time with three significant digits: `1.25 ms`."""
     for scale, unit in _SECONDS:
         if abs(time) >= scale or unit == "ns":
             break
@@ -31,7 +31,7 @@ def seconds(time: float) -> str:
 
 
 def magnitude(value: object) -> str:
-    """`1.2e-07`, `0`; infinities and NaN, which JSON has no numbers for, are words already; nothing is a dash."""
+    """A number with two digits: `1.2e-07`, `0`. Infinity and NaN, which JSON stores as text, stay; None is a dash."""
     if isinstance(value, bool) or value is None:
         return "–"
     if isinstance(value, int):

@@ -1,6 +1,7 @@
-"""Children: run a task in a process of its own, within limits, and say how it ended. No torch here.
+"""Run tasks in child processes, within limits, and report how each ended. This package does not import torch.
 
-`Pool` runs tasks of this project, forked from a warm process or fresh; `run_command` runs any program.
+`Pool` runs tasks of this project. A child is forked from a process that has imported torch, or is a new process.
+`run_command` runs any program.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run any program in a session of its own, within a time limit, and take what it prints."""
+"""Run any program in its own session, within a time limit, and keep its output."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from repro_runner.process.supervise import Ended, Output
 
 
 def run_command(command: Sequence[str], *, seconds: float, folder: Path | None = None) -> Ended:
-    """Its exit code is in the result, `{"code": 0}`; there is none if it was killed, and `failure` says why."""
+    """Run a program and wait for it. The result is `{"code": 0}`; None if it was killed, and `failure` says why."""
     key = command[0]
     with subprocess.Popen(
         command,
@@ -20,7 +20,7 @@ def run_command(command: Sequence[str], *, seconds: float, folder: Path | None =
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        start_new_session=True,  # a group of its own: compilers start processes, which go with it
+        start_new_session=True,  # its own process group: processes that it starts are killed with it
     ) as process:
         try:
             out, err = process.communicate(timeout=seconds)

@@ -1,4 +1,4 @@
-"""Processes as Linux sees them: what Python has no function for. Elsewhere prctl and /proc do nothing."""
+"""Functions on Linux processes that Python does not have. On other systems, without prctl or /proc, they do nothing."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ def _prctl(option: int, value: int) -> None:
 
 
 def die_with_parent() -> None:
-    """Be killed when the process that started this one ends, however it ends."""
+    """Let the kernel kill this process when its parent ends, even if the parent is killed."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of descendants whose own parent ended, so that none escapes."""
+    """Become the parent of descendants whose own parent has ended, so that they can be killed."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def kill_group(group: int) -> None:
-    """End a process and all that it started, if any of it is still there."""
+    """Kill all processes of a process group that still run."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(group, signal.SIGKILL)
 
 
 def children() -> Iterator[int]:
-    """The processes that this one is the parent of."""
+    """Yield the ids of this process's children."""
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             parent = int(stat.read_text().rpartition(")")[2].split()[1])
@@ -47,7 +47,7 @@ def children() -> Iterator[int]:
 
 
 def memory_of_group(group: int) -> int:
-    """Resident bytes of a process group that are not shared with others."""
+    """Resident memory of a process group in bytes, without pages that are shared with other processes."""
     total = 0
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:

@@ -1,4 +1,4 @@
-"""The command's side of the children: start the process that makes them, send jobs, take what became of them."""
+"""The client of the child processes: start the server that makes them, send it jobs, read how each job ended."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from types import TracebackType
 from repro_runner.process.supervise import Ended, Job, Limits
 
 ROOT = Path(__file__).resolve().parents[2]
-"""Where this project's packages are."""
+"""The folder that contains this project's packages."""
 
-# In place of `-m`, which would look for modules in the current folder first: that is the user's.
+# Instead of `-m`, which would look for modules in the current folder first. That folder belongs to the user.
 _START = "import sys; sys.path[0] = sys.argv.pop(1); from repro_runner.process.server import main; main()"
 
 
@@ -27,34 +27,34 @@ class Service:
     """What the children of a pool do, and how they are made."""
 
     task: str
-    """`module:function`, called in the child with (arguments, folder); what it returns is the result, as JSON."""
+    """`module:function`. The child calls it with (arguments, folder). It returns the result, a JSON object."""
     warm_up: str = ""
-    """`module:function`, called once in the process that is forked, with the arguments in `warm_up_arguments`."""
+    """`module:function`. The server calls it once with `warm_up_arguments`, before it forks any child."""
     warm_up_arguments: tuple[str, ...] = ()
     isolate: str = "fork"
-    """`fork`: children are copies of a process in which `warm_up` was called. `process`: each starts by itself."""
+    """`fork`: children are forks of the server, after `warm_up`. `process`: each child is a new Python process."""
     second_opinion: bool = False
-    """A forked child that dies of a signal is tried once more, in a fresh process."""
+    """Whether a job whose forked child dies of a signal is run once more, in a new process."""
     streams: str = "joined"
-    """`joined`: both streams as one; `apart`; `inherited`: they go where this process's standard error goes."""
+    """`joined`: stdout and stderr as one text. `apart`: two texts. `inherited`: both go to the server's stderr."""
     slots: int = 1
     limits: Limits = field(default_factory=Limits)
 
 
 def importable_environment() -> dict[str, str]:
-    """This process's environment, for children that are to import whatever this process can."""
+    """This process's environment, with a PYTHONPATH that lets children import what this process can import."""
     paths = (entry or str(Path.cwd()) for entry in sys.path)
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
 class PoolDied(Exception):
-    """The process that makes the children is gone; the text says why, as far as it told."""
+    """The server process ended before the job did. The text gives the reason, if the server reported one."""
 
 
 class Pool:
-    """The process that makes the children. Leaving the `with` block, also by Ctrl-C, ends every process.
+    """A server process that makes the children. Leaving the `with` block, also by Ctrl-C, ends every process.
 
-    It is a process of its own, started with one thread: a fork of a process whose threads have worked can hang.
+    The server is a separate process that starts with one thread: a fork of a process with busy threads can hang.
     """
 
     def __init__(self, service: Service, environment: Mapping[str, str] | None = None) -> None:
@@ -69,7 +69,7 @@ class Pool:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
-            start_new_session=True,  # Ctrl-C is for the command, which then ends us
+            start_new_session=True,  # Ctrl-C reaches only the command, which then ends the server
         )
         return self
 
@@ -81,18 +81,18 @@ class Pool:
             pass
 
     def submit(self, job: Job) -> None:
-        """Send a job; it is run when there is room."""
+        """Send a job. It starts when a slot is free."""
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(asdict(job)) + "\n")
         self._process.stdin.flush()
 
     def no_more(self) -> None:
-        """Say that no job follows: the process ends after the last."""
+        """Close the queue: the server ends after the last job."""
         assert self._process.stdin is not None
         self._process.stdin.close()
 
     def results(self, started: Callable[[str], None] = lambda _: None) -> Iterator[Ended]:
-        """Yield jobs as they end, until the process does. `started` is called with the key of each job that starts."""
+        """Yield each job as it ends, until the server ends. `started` gets the key of each job that starts."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             content = json.loads(line)
@@ -104,7 +104,7 @@ class Pool:
                 yield Ended.from_json(content)
 
     def run(self, job: Job) -> Ended:
-        """Run one job and wait for its end; PoolDied if there is nobody to run it."""
+        """Run one job and wait for its end. Raises PoolDied if the server has ended."""
         with contextlib.suppress(BrokenPipeError):
             self.submit(job)
         for ended in self.results():
@@ -113,14 +113,14 @@ class Pool:
         raise PoolDied(self._died_of or f"the process that is forked ended with exit code {code}")
 
     def run_all(self, jobs: Sequence[Job], started: Callable[[str], None] = lambda _: None) -> Iterator[Ended]:
-        """Yield jobs as they end; those that were not run when the process died are missing."""
-        # The jobs may be more than a pipe holds, and the process reads none while it is still importing torch.
+        """Yield each job as it ends. If the server dies, the jobs that it did not finish are missing."""
+        # A thread sends the jobs: they may not fit into the pipe, and the server reads none while it imports torch.
         sender = threading.Thread(target=self._send, args=(jobs,), daemon=True)
         sender.start()
         yield from self.results(started)
 
     def _send(self, jobs: Sequence[Job]) -> None:
-        with contextlib.suppress(BrokenPipeError, ValueError):  # it died, or we left: what is not done stays not run
+        with contextlib.suppress(BrokenPipeError, ValueError):  # the server ended, or the pipe was closed
             for job in jobs:
                 self.submit(job)
             self.no_more()

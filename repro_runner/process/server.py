@@ -1,7 +1,7 @@
-"""The process that makes the children, and what a child does between its start and its end.
+"""The server process that makes the children, and the code that a child runs.
 
-Jobs come as JSON lines on standard input, what became of them goes as JSON lines to standard output. Where it forks, it
-must never run an operator with several threads: a child forked after that hangs.
+The server reads jobs as JSON lines from standard input, and writes how they ended as JSON lines to standard output. A
+server that forks must never run a torch operator with several threads: a child that is forked later would hang.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _FRESH = "import sys; sys.path[0] = sys.argv.pop(1); from repro_runner.process.s
 
 
 def main() -> None:
-    """The only argument is the service, as JSON. Serve until there are no more jobs."""
+    """Serve until there are no more jobs. The only argument of the command line is the service, as JSON."""
     die_with_parent()
     adopt_orphans()
     given = json.loads(sys.argv[1])
@@ -38,12 +38,12 @@ def main() -> None:
     forked = service.isolate == "fork"
     if forked and service.warm_up:
         try:
-            _named(service.warm_up)(*service.warm_up_arguments)
+            _import_function(service.warm_up)(*service.warm_up_arguments)
         except Exception as error:
             print(json.dumps({"died": f"{type(error).__name__}: {error}"}), flush=True)
             raise
         gc.collect()
-        gc.freeze()  # a collection in a child would write to, and so copy, every page that it shares with this process
+        gc.freeze()  # a collection in a child would write to every page that it shares with the server, and so copy it
     supervisor = Supervisor(
         _forking(service.task) if forked else _starting(service.task),
         slots=service.slots,
@@ -61,11 +61,11 @@ def main() -> None:
 
 
 def _serve(supervisor: Supervisor) -> None:
-    """Take jobs as they come, until there are no more and the last has ended."""
+    """Run jobs as they arrive, until the input is closed and the last job has ended."""
     waiting: deque[Job] = deque()
     arriving = _Lines(sys.stdin.fileno())
     while waiting or supervisor.busy or not arriving.ended:
-        waiting.extend(Job(**json.loads(line)) for line in arriving.now())
+        waiting.extend(Job(**json.loads(line)) for line in arriving.take())
         while waiting and supervisor.has_room:
             job = waiting.popleft()
             supervisor.start(job)
@@ -75,14 +75,14 @@ def _serve(supervisor: Supervisor) -> None:
 
 
 class _Lines:
-    """Lines of a pipe without waiting for them."""
+    """Reads lines from a pipe without blocking."""
 
     def __init__(self, pipe: int) -> None:
         os.set_blocking(pipe, False)
         self._pipe, self._rest, self.ended = pipe, b"", False
 
-    def now(self) -> list[bytes]:
-        """The whole lines that have arrived."""
+    def take(self) -> list[bytes]:
+        """The complete lines that have arrived since the last call."""
         while not self.ended:
             try:
                 arrived = os.read(self._pipe, 1 << 20)
@@ -95,7 +95,7 @@ class _Lines:
 
 
 def _forking(task: str) -> Start:
-    """Children that are copies of this process."""
+    """A function that starts a child as a fork of this process."""
 
     def fork(job: Job, folder: Path, streams: tuple[int, int]) -> int:
         sys.stdout.flush()
@@ -120,7 +120,7 @@ def _forking(task: str) -> Start:
 
 
 def _starting(task: str) -> Start:
-    """Children that import everything by themselves."""
+    """A function that starts a child as a new Python process."""
 
     def start(job: Job, folder: Path, streams: tuple[int, int]) -> int:
         content = json.dumps({**asdict(job), "task": job.task or task})
@@ -134,14 +134,14 @@ def _starting(task: str) -> Start:
             assert process.stdin is not None
             process.stdin.write(content.encode())
             process.stdin.close()
-            process.returncode = 0  # the supervisor waits for it, not subprocess
+            process.returncode = 0  # so that subprocess does not wait for it: the supervisor does
         return process.pid
 
     return start
 
 
 def be_fresh() -> None:
-    """A fresh child: the job comes on standard input, its folder is the argument."""
+    """Run as a child in a new process. The job comes on standard input, its folder is the argument."""
     folder = Path(sys.argv[1])
     job = Job(**json.loads(sys.stdin.read()))
     _settle(job, folder, (1, 2))
@@ -152,7 +152,7 @@ def be_fresh() -> None:
 
 
 def _settle(job: Job, folder: Path, streams: tuple[int, int]) -> None:
-    """Nothing to read, output that goes to the supervisor; a folder of its own where the job names none."""
+    """Set up the child: empty standard input, output to the supervisor, and a new folder if the job names none."""
     die_with_parent()
     for number, stream in enumerate(streams, 1):
         os.dup2(stream, number)
@@ -165,12 +165,12 @@ def _settle(job: Job, folder: Path, streams: tuple[int, int]) -> None:
 
 
 def _work(task: str, job: Job, folder: Path) -> None:
-    """Do the task, and write its result whole or not at all."""
-    result = _named(task)(dict(job.arguments), folder if job.folder else Path.cwd())
+    """Call the task, and write its result completely or not at all."""
+    result = _import_function(task)(dict(job.arguments), folder if job.folder else Path.cwd())
     write_whole(folder / RESULT, json.dumps(result).encode())
 
 
-def _named(name: str) -> Callable[..., Any]:
+def _import_function(name: str) -> Callable[..., Any]:
     module, _, function = name.partition(":")
     found: Callable[..., Any] = getattr(importlib.import_module(module), function)
     return found

@@ -1,4 +1,4 @@
-"""Keep children within their limits, and say of each how it ended. One thread, no torch: it is what forks."""
+"""Keep children within their limits, and report how each ended. This runs in the process that forks: no threads."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from typing import Any
 from repro_runner.process.linux import children, kill_group, memory_of_group
 
 RESULT = "result.json"
-"""What a child writes last, in its folder."""
+"""The file with its result that a child writes into its folder as its last step."""
 _POLL_SECONDS = 0.02
 _MEMORY_EVERY = 0.25
 
@@ -31,27 +31,27 @@ class Limits:
     seconds: float = 120.0
     memory: int = 6 * 1024**3
     output: int = 64 * 1024
-    """Bytes kept of each stream; the rest is read and thrown away, so that the child is not held up."""
+    """Bytes that are kept of each stream. The rest is read and dropped, so that the child does not block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """What one child is to do."""
+    """The work of one child."""
 
     key: str
     arguments: Mapping[str, Any]
-    """Given to the task, by way of JSON."""
+    """The arguments of the task. They are sent as JSON."""
     seconds: float | None = None
-    """In place of the limit that all jobs have."""
+    """A time limit for this job, instead of the limit for all jobs."""
     folder: str = ""
-    """Where it leaves files that outlive it. Without one it works in a folder of its own, which goes when it ends."""
+    """A folder for files that are kept. Without one, the child works in a temporary folder."""
     task: str = ""
-    """In place of the service's own task."""
+    """A task for this job, instead of the service's task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """What came out of a stream: its beginning, and of the rest a digest."""
+    """The output of a stream: its start, and a digest of the rest."""
 
     start: bytes = b""
     rest_sha256: str = ""
@@ -71,11 +71,11 @@ class Ended:
 
     key: str
     result: dict[str, Any] | None = None
-    """What its task returned; None if it did not get that far, and then `failure` says why."""
+    """What the task returned; None if it did not return, and then `failure` says why."""
     failure: str = ""
-    """`took longer than 5 s`, `was killed by SIGSEGV`, …: to be put after a subject."""
+    """`took longer than 5 s`, `was killed by SIGSEGV`, …: a phrase that needs a subject before it."""
     stdout: Output = Output()
-    """Both streams, as they came, where the service does not keep them apart."""
+    """Both streams in order of arrival, unless the service keeps them apart."""
     stderr: Output = Output()
     seconds: float = 0.0
 
@@ -97,7 +97,7 @@ class Ended:
 
 @dataclass(slots=True, eq=False)
 class _Stream:
-    """The end of a pipe that is read here."""
+    """The reading end of a pipe from a child."""
 
     limit: int
     pipe: int = -1
@@ -105,13 +105,13 @@ class _Stream:
     digest: Any = None
 
     def open(self) -> int:
-        """The end to write to."""
+        """Make the pipe, and return its writing end."""
         self.pipe, writing = os.pipe()
         os.set_blocking(self.pipe, False)
         return writing
 
     def read(self) -> bool:
-        """Take what is there; whether there may be more at once."""
+        """Read what has arrived. Returns whether there may be more to read now."""
         try:
             piece = os.read(self.pipe, 1 << 16)
         except BlockingIOError:
@@ -131,7 +131,7 @@ class _Stream:
 
 
 Start = Callable[[Job, Path, tuple[int, int]], int]
-"""Start a child on (job, its folder, where its two streams go); return its process id."""
+"""A function that starts a child for (job, its folder, descriptors of stdout and stderr) and returns its process id."""
 
 
 @dataclass(slots=True, eq=False)
@@ -144,14 +144,14 @@ class _Child:
     looked: float = 0.0
     killed: str = ""
     first: Ended | None = None
-    """How the child ended that this one is the second opinion on."""
+    """How the first child for this job ended, if this is the second one."""
 
 
 class Supervisor:
     """Runs up to `slots` children at a time.
 
-    A child that dies of a signal gets a second one, begun by `start_again`: a fork inherits locks and drivers that a
-    fresh process does not, and what is written of a program must be the program's own doing.
+    If a child dies of a signal, `start_again` starts a second one for the same job. A fork inherits locks and drivers,
+    a new process does not, and a report must not blame the program for them.
     """
 
     def __init__(
@@ -171,12 +171,12 @@ class Supervisor:
         return bool(self._children)
 
     def start(self, job: Job) -> None:
-        """Start a child."""
+        """Start a child for this job."""
         self._begin(job, self._start)
 
     def _begin(self, job: Job, start: Start, first: Ended | None = None) -> None:
         folder = Path(job.folder or tempfile.mkdtemp(prefix="graphbreak-"))
-        (folder / RESULT).unlink(missing_ok=True)  # of an earlier job in the same folder
+        (folder / RESULT).unlink(missing_ok=True)  # an earlier job in the same folder may have written one
         number = {"joined": 1, "apart": 2, "inherited": 0}[self._streams]
         streams = tuple(_Stream(self._limits.output) for _ in range(number))
         writing = [stream.open() for stream in streams] or [2]
@@ -187,14 +187,14 @@ class Supervisor:
         self._children[child.pid] = child
 
     def finished(self) -> Iterator[Ended]:
-        """Yield how every child that has ended by now did; wait a moment for it."""
+        """Wait a moment for output, then yield how each child that has ended since then ended."""
         for key, _ in self._outputs.select(_POLL_SECONDS) if self._outputs.get_map() else ():
             if not key.data.read():
-                self._outputs.unregister(key.data.pipe)  # closed by the child: it would be ready for ever
+                self._outputs.unregister(key.data.pipe)  # the child closed it, so select() would always return it
         if not self._outputs.get_map():
             time.sleep(_POLL_SECONDS)
         for child in list(self._children.values()):
-            self._hold_to_limits(child)
+            self._enforce_limits(child)
             pid, status = os.waitpid(child.pid, os.WNOHANG)
             if not pid:
                 continue
@@ -206,7 +206,7 @@ class Supervisor:
                 yield ended
 
     def stop(self) -> None:
-        """Kill everything."""
+        """Kill all children and what they started."""
         for child in list(self._children.values()):
             _kill_running(child)
             with contextlib.suppress(ChildProcessError):
@@ -215,7 +215,7 @@ class Supervisor:
         self._children.clear()
         self._kill_strays()
 
-    def _hold_to_limits(self, child: _Child) -> None:
+    def _enforce_limits(self, child: _Child) -> None:
         now = time.monotonic()
         seconds = self._limits.seconds if child.job.seconds is None else child.job.seconds
         if now - child.started > seconds:
@@ -246,7 +246,7 @@ class Supervisor:
             shutil.rmtree(child.folder, ignore_errors=True)
 
     def _kill_strays(self) -> None:
-        """Processes that a child left behind in a group of their own have become ours."""
+        """Kill processes that children left behind in other groups. This process has become their parent."""
         for pid in children():
             if pid not in self._children:
                 with contextlib.suppress(ProcessLookupError, ChildProcessError):
@@ -255,17 +255,17 @@ class Supervisor:
 
 
 def _kill_running(child: _Child) -> None:
-    """Also one that was forked a moment ago and has no group of its own yet. It is not waited for, so its id is its."""
+    """Kill a child and its group. A new fork may have no group yet. The id is not reused before waitpid()."""
     kill_group(child.pid)
     with contextlib.suppress(ProcessLookupError):
         os.kill(child.pid, signal.SIGKILL)
 
 
 def _how_it_ended(child: _Child, status: int) -> Ended:
-    """With the child's own result, if it got that far."""
+    """How the child ended, with its result if it wrote one."""
     key = child.job.key
     if child.killed and child.first is not None:
-        return child.first  # a fresh process needs time of its own to start: what the first died of says more
+        return child.first  # a new process needs time to start, so the first child's failure is the better reason
     if child.killed:
         return Ended(key=key, failure=child.killed)
     if os.WIFSIGNALED(status):

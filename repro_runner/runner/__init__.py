@@ -1,1 +1,1 @@
-"""Isolate, run, verify, write evidence. The child's side needs only torch and the standard library."""
+"""Run repros in child processes and verify their fixes. In a child, torch is the only third-party package in use."""

@@ -1,6 +1,6 @@
-"""The same work on a Ray cluster: a task per job, in whichever worker is free; each worker keeps a pool.
+"""Run repros on a Ray cluster: one Ray task per repro, in any free worker. Each worker keeps a pool.
 
-The pool is a subprocess of the Ray worker: a worker has threads of its own, and a fork of it can hang.
+The pool's server is a subprocess of the Ray worker, because a worker has threads and a fork of it can hang.
 """
 
 from __future__ import annotations
@@ -23,17 +23,20 @@ from repro_runner.runner.machine import Finished, ReproRun, open_pool
 _RETRIES = 3
 _PATIENCE = 10.0
 _ONE_ENVIRONMENT = ("torch", "python", "device_name", "platform")
-"""What two workers must have in common to write one evidence file."""
+"""These must be the same on all workers, because one evidence file describes one environment."""
 
 
 class ClusterUnfit(Exception):
-    """The work can't be done on this cluster; the text says what to do."""
+    """The repros can't be run on this cluster. The text says what to do."""
 
 
 @contextmanager
 def connected(device: str, *, isolate: str, limits: Limits, slots: int | None = None) -> Iterator[Cluster]:
-    """The Ray cluster that RAY_ADDRESS names (`auto`: one that already runs here), else one of this machine alone."""
-    with redirect_stdout(sys.stderr):  # Ray tells of dead workers by print()
+    """Connect to the Ray cluster at RAY_ADDRESS (`auto`: one that runs on this machine), or start one on this machine.
+
+    Raises ClusterUnfit if no cluster answers, Ray is not installed, or no node has the device.
+    """
+    with redirect_stdout(sys.stderr):  # Ray reports dead workers with print()
         ray = _connect()
         try:
             resource = "GPU" if device == "cuda" else "CPU"
@@ -52,7 +55,7 @@ class Cluster:
         self._ray, self._device, self._isolate, self._limits, self._slots = ray, device, isolate, limits, slots
 
     def environment(self) -> dict[str, str]:
-        """That of a worker: this machine may have no GPU, and another torch."""
+        """The environment of a worker: this machine may have no GPU and another torch. May raise ClusterUnfit."""
         try:
             found: dict[str, str] = self._ray.get(self._task(describe_environment).remote(self._device))
         except self._ray.exceptions.RayTaskError as error:
@@ -61,11 +64,11 @@ class Cluster:
         return found
 
     def run(self, jobs: Sequence[ReproRun], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
-        """Yield jobs as they end. A job whose worker or node dies is run again elsewhere."""
-        task = self._task(_run_here)
+        """Yield each job as it ends. If its worker or node dies, a job is run again in another worker."""
+        task = self._task(_run_in_worker)
         waiting = deque(jobs)
         running: list[Any] = []
-        # The types are the same for all jobs, and by far the largest part of each.
+        # The types are the same for all jobs and large, so they are sent once.
         types = self._ray.put(dict(jobs[0].other_types) if jobs else {})
         while waiting or running:
             while waiting and len(running) < self._slots:
@@ -79,7 +82,7 @@ class Cluster:
             except self._ray.exceptions.RayTaskError as error:
                 raise ClusterUnfit(f"on the cluster: {error.cause}") from error
             except self._ray.exceptions.RayError:
-                continue  # its workers died again and again: it stays not run, and the command says so
+                continue  # its workers died in every attempt: the command reports the job as not run
 
     def _task(self, function: Callable[..., Any]) -> Any:
         resource = {"num_gpus": 1} if self._device == "cuda" else {"num_cpus": 1}
@@ -93,7 +96,7 @@ def _connect() -> Any:
         raise ClusterUnfit(f"RAY_ADDRESS is {address}, where nothing answers; unset it to use this machine")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     if address == "local" or host in ("127.0.0.1", "localhost"):
-        # Ray's way to say "of this machine only": else it listens to the whole network, and looks for others there.
+        # This makes Ray use this machine only. Otherwise it listens on the network and looks for other nodes.
         os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")
     try:
         import ray
@@ -106,7 +109,7 @@ def _connect() -> Any:
             include_dashboard=False,
             log_to_driver=False,
             logging_level=logging.ERROR,
-            runtime_env={"py_modules": [str(package)]},  # workers on other machines run this very version
+            runtime_env={"py_modules": [str(package)]},  # workers on other machines use this version of the package
         )
     except (ConnectionError, RuntimeError) as error:
         raise ClusterUnfit(f"RAY_ADDRESS is {address}, but: {error}") from error
@@ -122,24 +125,24 @@ def _answers(host: str, port: str) -> bool:
 
 
 _warm: dict[tuple[Any, ...], Pool] = {}
-"""The pool of this Ray worker. It ends when the worker does, however that ends."""
+"""The pools of this Ray worker. They end when the worker ends, even if the worker is killed."""
 
 
-def _run_here(
+def _run_in_worker(
     job: dict[str, Any], types: dict[str, str], isolate: str, limits: dict[str, Any], environment: dict[str, str]
 ) -> dict[str, Any]:
-    """In a Ray worker: run a job in a child of the pool, which is started for the first."""
+    """Run a job in the pool of this Ray worker. The first job starts the pool."""
     key = (job["device"], isolate, *limits.values(), os.environ.get("CUDA_VISIBLE_DEVICES"))
     if key not in _warm:
-        _refuse_another(environment, describe_environment(job["device"]))
+        _require_same_environment(environment, describe_environment(job["device"]))
         _warm[key] = open_pool(job["device"], isolate=isolate, limits=Limits(**limits)).__enter__()
     _warm[key].submit(ReproRun(**{**job, "other_types": types}).to_job())
     for ended in _warm[key].results():
         return asdict(Finished.of(ended))
-    os._exit(1)  # the pool died; with this worker gone, Ray runs the job in another
+    os._exit(1)  # the pool died: when this worker ends, Ray runs the job in another
 
 
-def _refuse_another(wanted: dict[str, str], found: dict[str, str]) -> None:
+def _require_same_environment(wanted: dict[str, str], found: dict[str, str]) -> None:
     if different := [name for name in _ONE_ENVIRONMENT if found[name] != wanted[name]]:
         here, there = (", ".join(f"{name} {one[name]}" for name in different) for one in (found, wanted))
         raise ClusterUnfit(f"one worker has {here}, another {there}; a run is of one environment")

@@ -1,4 +1,4 @@
-"""The child's side: run one repro under one backend, and say what happened. Needs torch and the standard library."""
+"""The code that runs in a child: run one repro under one backend, and return the record of what happened."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ def broken(x):
 def fixed(x):
     return torch.einsum("ij->i", torch.nn.functional.relu(layer(x)))
 """
-"""A program that takes the common ways through Dynamo, a break and its message among them."""
+"""A program that uses the common parts of Dynamo, including a break and its message."""
 
 
 def warm_up(device: str) -> None:
-    """Verify a sample in the process that is forked, so that no child has to import and look up the same things.
+    """Verify a sample in the process that is forked, so that the children do not repeat its imports and lookups.
 
-    Compiling touches the driver of a GPU where there is one, even a hidden one, and a child forked after that aborts
-    in autograd or can't use the GPU: there importing is all.
+    On a machine with a GPU it only imports torch: compiling uses the driver, even of a hidden GPU, and a child that is
+    forked after that aborts in autograd or can't use the GPU.
     """
     torch.set_num_threads(1)
     if device == "cpu" and not Path("/dev/nvidiactl").exists():
@@ -65,12 +65,12 @@ def warm_up(device: str) -> None:
 
 
 def run_repro(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The task of a child: `arguments` are those of a ReproRun."""
+    """The task of a child. `arguments` are the fields of a ReproRun."""
     return execute(ReproRun(**arguments), folder)
 
 
 def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
-    """Run a repro in `folder`; return the run's record. What goes wrong is part of it."""
+    """Run a repro in `folder` and return its record. It does not raise: errors are part of the record."""
     try:
         reason = unmet(requirements(job.source), torch.__version__, job.device)
     except ValueError as error:
@@ -78,8 +78,8 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     if reason:
         return {"verdict": "not applicable", "cause": reason}
     try:
-        # Modules and constants of a repro belong on the device, too. Only while loading: an active device is a mode,
-        # and Dynamo traces under a mode otherwise than without.
+        # Modules and constants of a repro must be on the device, too. The device is set only while loading, because
+        # it is a mode, and Dynamo traces differently under a mode.
         with torch.device(job.device) if job.device != "cpu" else contextlib.nullcontext():
             module = _load(job, folder)
     except BaseException as error:  # noqa: BLE001 - a repro may raise anything, SystemExit included
@@ -87,10 +87,10 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     for name in ("inputs", "broken"):
         if not callable(getattr(module, name, None)):
             return failed(f"it has no function `{name}`")
-    if absent := _absent(getattr(module, "CONFIG", {})):
+    if absent := _missing_settings(getattr(module, "CONFIG", {})):
         return {"verdict": "not applicable", "cause": absent}
     try:
-        # Fixes are compared by value: TF32, on by default in cuDNN, would differ for reasons of its own.
+        # Fixes are compared by value. TF32, which cuDNN uses by default, would add differences.
         torch.backends.cudnn.allow_tf32 = False
         with _configured(module), _guards_not_timed():
             return _Verification(job, module, folder).run()
@@ -99,12 +99,13 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
 
 
 def failed(cause: str) -> dict[str, Any]:
-    """The record of a run that did not come to an end of its own."""
+    """The record of a run that could not be completed."""
     return {"verdict": "failed", "cause": cause}
 
 
 def _load(job: ReproRun, folder: Path) -> ModuleType:
-    """From a copy in the child's own folder: a repro may delete its file, and paths come out the same everywhere."""
+    """Import the repro from a copy in the child's folder: a repro may delete its file, and paths are then the same
+    on every machine."""
     path = folder / f"{job.gb_id}.py"
     path.write_text(job.source, "utf-8")
     spec = importlib.util.spec_from_file_location(job.gb_id, path)
@@ -124,7 +125,7 @@ def _configured(module: ModuleType) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _guards_not_timed() -> Iterator[None]:
-    """Dynamo times the guards of every graph once, for its own statistics; flushing the cache for it takes 18 ms."""
+    """Stop Dynamo from timing the guards of every graph for its statistics: that flushes a cache and takes 18 ms."""
     before = getattr(guards, "profile_guard_manager", None)
     if before is None:
         yield
@@ -137,7 +138,7 @@ def _guards_not_timed() -> Iterator[None]:
 
 
 class _Verification:
-    """One repro under one backend: what eager does, what breaks, which fixes hold."""
+    """Runs one repro under one backend: eager first, then compiled to find its breaks, then its fixes."""
 
     def __init__(self, job: ReproRun, module: ModuleType, folder: Path) -> None:
         self.job, self.module, self.folder = job, module, folder
@@ -150,25 +151,25 @@ class _Verification:
         for seed in SEEDS:
             with _traced(broken, lines):
                 expected.append(self._call(broken, seed))
-        problem = self._refuse(broken, expected, lines)
+        problem = self._why_unfit(broken, expected, lines)
         if problem:
             return failed(normalise(problem, self.folder))
         with logged_ids() as found:
-            breaks, graphs, (outcome,) = self._compiled(broken, SEEDS[:1], fullgraph=False)
-            strict, _, (strict_outcome,) = self._compiled(broken, SEEDS[:1], fullgraph=True)
+            breaks, graphs, (outcome,) = self._run_compiled(broken, SEEDS[:1], fullgraph=False)
+            strict, _, (strict_outcome,) = self._run_compiled(broken, SEEDS[:1], fullgraph=True)
         found.update(linked_ids(f"{outcome.error} {strict_outcome.error}"))
         missed = unnamed(found, {one.gb_id for one in (*breaks, *strict)})
         if missed:
             return failed(missed)
         record = self._record(breaks, strict, graphs)
         record["equal"] = not difference(expected[0], outcome)
-        record["fixes"] = {name: self._fix(name, fix, expected) for name, fix in self._functions("fixed")}
+        record["fixes"] = {name: self._check_fix(name, fix, expected) for name, fix in self._functions("fixed")}
         record["isolated"] = {
-            name: self._isolated(function, expected) for name, function in self._functions("isolated")
+            name: self._check_isolated(function, expected) for name, function in self._functions("isolated")
         }
         record["verdict"] = self._verdict(breaks + strict, record)
         if record["verdict"] == "stopped" and outcome.error is not None and expected[0].error is None:
-            # Nothing broke because nothing was compiled: an error of another kind is not a break that is gone.
+            # Nothing broke because compiling failed with another error. That does not mean that the break is gone.
             message = normalise(f"{type(outcome.error).__name__}: {outcome.error}", self.folder)
             return failed(f"compiled, it raised {message}")
         return record
@@ -177,8 +178,8 @@ class _Verification:
         found = inspect.getmembers(self.module, inspect.isfunction)
         return [(name, function) for name, function in found if name.startswith(prefix)]
 
-    def _refuse(self, broken: Callable[..., Any], expected: list[Outcome], lines: set[int]) -> str:
-        """What makes a repro unfit to prove anything."""
+    def _why_unfit(self, broken: Callable[..., Any], expected: list[Outcome], lines: set[int]) -> str:
+        """Why the repro can't prove anything; empty if it can. `lines` are the lines of `broken` that ran."""
         errors = [outcome.error for outcome in expected if outcome.error is not None]
         if errors and not getattr(self.module, "EAGER_RAISES", False):
             return f"eager raised {type(errors[0]).__name__}: {errors[0]}"
@@ -201,7 +202,7 @@ class _Verification:
         return tuple(_to_device(one, self.job.device) for one in (given if isinstance(given, tuple) else (given,)))
 
     def _call(self, function: Callable[..., Any], seed: int) -> Outcome:
-        """Fresh inputs, a seeded generator for programs that draw, and everything kept for comparison."""
+        """Call a function with new inputs and a seeded random generator. Copies of result and inputs are returned."""
         given = self._inputs(seed)
         torch.manual_seed(1000 + seed)
         try:
@@ -212,10 +213,10 @@ class _Verification:
             return Outcome(value=None, inputs=None, error=error)
         return Outcome(value=keep(value), inputs=keep(given))
 
-    def _compiled(
+    def _run_compiled(
         self, function: Callable[..., Any], seeds: Sequence[int], *, fullgraph: bool
     ) -> tuple[list[CapturedBreak], int, list[Outcome]]:
-        """Compile once and call with the inputs of each seed, as a user would."""
+        """Compile once and call with the inputs of each seed. Returns (breaks, number of graphs, outcomes)."""
         reset()
         self.graphs = 0
         options = {**getattr(self.module, "COMPILE", {}), "fullgraph": fullgraph, "backend": self._counting_backend()}
@@ -251,23 +252,23 @@ class _Verification:
             record["line"] = shown.stack[-1].line if shown.stack else None
         return record
 
-    def _fix(self, name: str, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
-        """The fix under the flags that belong to it."""
+    def _check_fix(self, name: str, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+        """The record of a fix, run with the settings that FLAGS has for it."""
         flags = getattr(self.module, "FLAGS", {}).get(name, {})
-        if absent := _absent(flags):
+        if absent := _missing_settings(flags):
             return {"compiles": False, "breaks": 0, "equal": False, "inputs": 0, "cause": absent}
         with dynamo_config.patch(**flags):
-            return self._held_to_eager(fix, expected)
+            return self._compare_with_eager(fix, expected)
 
-    def _held_to_eager(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
-        """Compiled whole, no break, equal to eager `broken` on every seed (to its own eager run where eager raises).
+    def _compare_with_eager(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+        """Compile a fix as one graph, and compare it on every seed with eager `broken`, or eager `fix` if that raises.
 
-        Also compiled where breaks are allowed: fullgraph=True captures `.item()` and hides a break that is still there.
+        It is also compiled with breaks allowed: fullgraph=True captures `.item()`, which hides a break.
         """
         if getattr(self.module, "EAGER_RAISES", False):
             expected = [self._call(fix, seed) for seed in SEEDS]
-        whole, _, outcomes = self._compiled(fix, SEEDS, fullgraph=True)
-        allowed, _, with_breaks = self._compiled(fix, SEEDS[:1], fullgraph=False)
+        whole, _, outcomes = self._run_compiled(fix, SEEDS, fullgraph=True)
+        allowed, _, with_breaks = self._run_compiled(fix, SEEDS[:1], fullgraph=False)
         happened = [one for one in (*whole, *allowed) if one.happened]
         found = ""
         for wanted, outcome in zip((*expected, expected[0]), (*outcomes, *with_breaks), strict=True):
@@ -278,8 +279,8 @@ class _Verification:
         record: dict[str, Any] = {"compiles": True, "breaks": len(happened), "equal": not found, "inputs": len(SEEDS)}
         return {**record, "cause": found} if found else record
 
-    def _isolated(self, function: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
-        breaks, graphs, (outcome,) = self._compiled(function, SEEDS[:1], fullgraph=False)
+    def _check_isolated(self, function: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+        breaks, graphs, (outcome,) = self._run_compiled(function, SEEDS[:1], fullgraph=False)
         found = difference(expected[0], outcome)
         record = {"breaks": sum(one.count for one in breaks if one.happened), "graphs": graphs, "equal": not found}
         return {**record, "cause": found} if found else record
@@ -292,8 +293,8 @@ class _Verification:
         return "verified" if holds and not getattr(self.module, "EAGER_RAISES", False) else "reproduced"
 
 
-def _absent(settings: Mapping[str, Any]) -> str:
-    """Which settings this torch does not have, in words; empty when it has all."""
+def _missing_settings(settings: Mapping[str, Any]) -> str:
+    """A text with the settings that this torch does not have; empty when it has all."""
     absent = [name for name in settings if not hasattr(dynamo_config, name)]
     return f"this torch has no setting {', '.join(absent)}" if absent else ""
 
@@ -305,7 +306,7 @@ def _to_device(value: Any, device: str) -> Any:
         return value.to(device)
     if isinstance(value, dict):
         for key, item in value.items():
-            value[key] = _to_device(item, device)  # in place: it may be of a class of its own
+            value[key] = _to_device(item, device)  # in place, which keeps a subclass of dict
         return value
     if type(value) in (list, tuple):
         return type(value)(_to_device(item, device) for item in value)
@@ -313,8 +314,7 @@ def _to_device(value: Any, device: str) -> Any:
 
 
 def normalise(text: str, folder: Path) -> str:
-    """Make messages of two machines the same: replace the folder a repro ran in, installed packages' paths and object
-    addresses."""
+    """Make messages of two machines the same: remove the repro's folder, paths of installed packages and addresses."""
     for spelling in {str(folder), str(folder.resolve())}:
         text = text.replace(f"{spelling}/", "").replace(spelling, ".")
     text = _PYTHON_LIBRARY.sub("", text)
@@ -328,7 +328,7 @@ def _same(*inputs: Any) -> bool:
 
 @contextlib.contextmanager
 def _traced(function: Callable[..., Any], lines: set[int]) -> Iterator[None]:
-    """Note which lines of `function` run."""
+    """Add the numbers of the lines of `function` that run inside the block to `lines`."""
     code = function.__code__
 
     def trace(frame: Any, event: str, _argument: object) -> Any:

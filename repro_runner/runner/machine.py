@@ -1,4 +1,4 @@
-"""Run repros on this machine, each under one backend in a child of its own."""
+"""Run repros on this machine, each under one backend, in its own child process."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _KEPT_PREFIXES = ("CUDA_", "NVIDIA_", "MOCK_")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReproRun:
-    """One repro, one backend, one device: what a child is told. JSON-able, and free of torch."""
+    """The job of a child: one repro, one backend, one device. All values can be stored as JSON."""
 
     gb_id: str
     source: str
     backend: str = "eager"
     device: str = "cpu"
     other_types: Mapping[str, str] = field(default_factory=dict)
-    """Types that the installed torch may not know, with their ids."""
+    """Types of breaks that the installed torch may not know, with their ids."""
 
     @property
     def key(self) -> str:
@@ -43,19 +43,19 @@ class Finished:
     gb_id: str
     backend: str
     record: Mapping[str, Any]
-    """For the evidence."""
+    """What goes into the evidence file."""
     output: str
 
     @classmethod
     def of(cls, ended: Ended) -> Finished:
-        """From how its child ended: a child that was killed or died is a failed run."""
+        """The finished run of a child that ended. If the child was killed or died, the verdict is `failed`."""
         gb_id, _, backend = ended.key.partition("/")
         record = ended.result or {"verdict": "failed", "cause": ended.failure}
         return cls(gb_id=gb_id, backend=backend, record=record, output=ended.stdout.text)
 
 
 def open_pool(device: str, *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None) -> Pool:
-    """The pool whose children run repros."""
+    """A pool whose children run repros."""
     service = Service(
         task="repro_runner.runner.execute:run_repro",
         warm_up="repro_runner.runner.execute:warm_up",
@@ -69,7 +69,7 @@ def open_pool(device: str, *, isolate: str = "fork", slots: int = 1, limits: Lim
 
 
 class ThisMachine:
-    """Runs repros in children of one warm process on this machine."""
+    """Runs repros in children of one server process on this machine."""
 
     def __init__(self, device: str, *, isolate: str = "fork", limits: Limits | None = None, slots: int = 1) -> None:
         self._device = device
@@ -80,13 +80,13 @@ class ThisMachine:
         return describe_environment(self._device)
 
     def run(self, runs: Sequence[ReproRun], started: Callable[[str], None] = lambda _: None) -> Iterator[Finished]:
-        """Yield runs as they end; `started` is called with the key of each that starts."""
+        """Yield each run as it ends. `started` is called with the key of each run that starts."""
         with self._pool as pool:
             yield from map(Finished.of, pool.run_all([run.to_job() for run in runs], started))
 
 
 def child_environment(device: str = "cpu") -> dict[str, str]:
-    """What torch needs and nothing else: a repro sees no token of this machine's, and no GPU it was not given."""
+    """The environment variables that torch needs, and no others: a repro sees no tokens, and a GPU only for `cuda`."""
     kept = {name: value for name, value in os.environ.items() if name in _KEPT or name.startswith(_KEPT_PREFIXES)}
     cache = Path(tempfile.gettempdir()) / f"graphbreak-inductor-{os.getuid()}"
     if device == "cpu":
@@ -95,7 +95,7 @@ def child_environment(device: str = "cpu") -> dict[str, str]:
         **kept,
         "PYTHONPATH": str(ROOT),
         "PYTHONHASHSEED": "0",
-        "GRAPHBREAK_ARTIFACTS": "0",  # the mock backend would keep the graphs of every program
+        "GRAPHBREAK_ARTIFACTS": "0",  # else the mock backend saves the graphs of every program
         "OMP_NUM_THREADS": "1",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "TORCHINDUCTOR_CACHE_DIR": str(cache),

@@ -1,4 +1,4 @@
-"""Whether this environment has what a repro says it needs. No torch needed to ask."""
+"""Check whether this environment has what a repro requires. This module does not need torch."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _REQUIRES = re.compile(r"^REQUIRES\s*=\s*(\{.*?\})", re.MULTILINE | re.DOTALL)
 
 
 def requirements(source: str) -> dict[str, str]:
-    """REQUIRES of a repro, from its text: where it is not met, importing or even parsing the rest may fail."""
+    """Read REQUIRES from the text of a repro: where it is not met, importing or even parsing the repro may fail.
+
+    Raises ValueError if REQUIRES is not a plain dictionary.
+    """
     found = _REQUIRES.search(source)
     try:
         required = ast.literal_eval(found[1]) if found else {}
@@ -25,7 +28,7 @@ def requirements(source: str) -> dict[str, str]:
 
 
 def unmet(requires: Mapping[str, str], torch: str, device: str) -> str:
-    """Why the repro does not apply here; empty when it does."""
+    """The first requirement that this environment does not meet, as text; empty when all are met."""
     python = ".".join(map(str, sys.version_info[:2]))
     for key, wanted in requires.items():
         if key == "device" and device != wanted:
@@ -40,7 +43,7 @@ def unmet(requires: Mapping[str, str], torch: str, device: str) -> str:
 
 
 def _within(version: str, wanted: str) -> bool:
-    """`>=2.9,<2.14`: every condition has to hold."""
+    """Whether a version meets every condition of a list such as `>=2.9,<2.14`."""
     return all(_holds(version, condition) for condition in wanted.split(","))
 
 

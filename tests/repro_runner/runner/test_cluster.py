@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from repro_runner.cli import main
-from repro_runner.runner.cluster import ClusterUnfit, _refuse_another
+from repro_runner.runner.cluster import ClusterUnfit, _require_same_environment
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -85,7 +85,7 @@ def test_nothing_is_lost_when_a_worker_is_killed(cluster: Any, whole: Path, tmp_
     process = start(out, *IDS, address=cluster.address)
     assert process.stdout is not None
     assert "verified" in process.stdout.readline()
-    workers = [pid for pid, command in commands().items() if command.startswith("ray::_run_here")]
+    workers = [pid for pid, command in commands().items() if command.startswith("ray::_run_in_worker")]
     assert workers
     os.kill(workers[0], signal.SIGKILL)
     output, errors = process.communicate(timeout=200)
@@ -121,9 +121,9 @@ def test_an_address_where_nothing_answers(tmp_path: Path) -> None:
 
 def test_a_run_is_of_one_environment() -> None:
     here = {"torch": "2.13.0", "python": "3.11", "device_name": "x", "platform": "Linux", "date": "today"}
-    _refuse_another(here, {**here, "date": "tomorrow"})
+    _require_same_environment(here, {**here, "date": "tomorrow"})
     with pytest.raises(ClusterUnfit, match=r"one worker has torch 2\.14\.0, another torch 2\.13\.0"):
-        _refuse_another(here, {**here, "torch": "2.14.0"})
+        _require_same_environment(here, {**here, "torch": "2.14.0"})
 
 
 def test_what_it_starts_by_itself_listens_on_loopback_only_and_ends_with_it(tmp_path: Path) -> None:
