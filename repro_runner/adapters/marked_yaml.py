@@ -10,7 +10,7 @@ from pathlib import Path
 import yaml
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.constraints.narrowing import did_you_mean
+from repro_runner.output.suggestions import did_you_mean
 
 _SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]i?B|B)?", re.IGNORECASE)
 _KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date"}
@@ -55,7 +55,7 @@ class MarkedYaml:
         for key, value in node.value:
             name = str(key.value) if isinstance(key, yaml.ScalarNode) else _shown(key)
             if name not in keys:
-                meant = did_you_mean(name, keys) or f"; there are {', '.join(keys)}"
+                meant = did_you_mean(name, keys, most=2) or f"; there are {', '.join(keys)}"
                 self.complain(key, f"{name}: no such key{meant}")
             elif name in found:
                 self.complain(key, f"{name}: is given twice")

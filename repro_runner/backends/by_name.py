@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.graphs.traced import Backend as Backend
 from repro_runner.model_under_test import ModelFailed, import_source
 from repro_runner.model_under_test.model import describe_error
+from repro_runner.output.suggestions import did_you_mean
 from repro_runner.torch_seams import list_backends, lookup_backend
 
 OWN = {
@@ -44,9 +44,8 @@ def find_backend(name: str) -> Backend:
 def _registered(name: str) -> Backend:
     known = sorted({*OWN, *list_backends(exclude_tags=())})
     if name not in known:
-        near = difflib.get_close_matches(name, known, n=3)
-        hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)};"
-        raise InvalidInput([Problem(name, f"no such backend; {hint} {_HOW}")])
+        hint = did_you_mean(name, known) or f"; there are {', '.join(known)};"
+        raise InvalidInput([Problem(name, f"no such backend{hint} {_HOW}")])
     try:
         backend: Backend = lookup_backend(name)
     except Exception as error:  # whatever its package raises when it is imported

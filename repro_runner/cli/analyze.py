@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from registry.documents import Document, head
@@ -41,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--type", choices=sorted(TYPES), default="summary", help="default: summary")
     parser.add_argument("--json", action="store_true", help="the documents behind it as one JSON object")
     arguments = parser.parse_args(argv)
-    contents = read_contents(find_run(arguments.run))
+    contents = read_contents(find_run(arguments.run), Path.cwd())
     found = _documents(contents, arguments.type)
     if arguments.json:
         about: AnalysisDocument = {**head("analysis"), "type": arguments.type, "run": contents.run.id}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -27,6 +26,7 @@ from repro_runner.bench.suite import measure_curves, measure_rows, plan_rows
 from repro_runner.bench.text import render_catalogue, render_curves, render_rows
 from repro_runner.cli.model_arguments import positive_number, whole_number
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
+from repro_runner.output.suggestions import did_you_mean
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
@@ -120,9 +120,8 @@ def _why_unknown(name: str) -> str:
         return ""
     if file:
         return "no such file"
-    near = difflib.get_close_matches(name, MODELS, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(MODELS)}."
-    return f"no such model; {hint} One's own: MODEL.py:make_model"
+    hint = did_you_mean(name, MODELS, most=1) or f"; there are {', '.join(MODELS)}."
+    return f"no such model{hint} One's own: MODEL.py:make_model"
 
 
 def _out_files(arguments: argparse.Namespace, kinds: Sequence[str], environment: dict[str, Any]) -> dict[str, Path]:

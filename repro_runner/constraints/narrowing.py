@@ -6,9 +6,8 @@ never fires looks like a program that is fine.
 
 from __future__ import annotations
 
-import difflib
 import functools
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,6 +15,7 @@ import torch
 from torch.fx import Node
 
 from repro_runner.constraints.nodes import TracedTensor, op_name, tensors_of, traced_tensors
+from repro_runner.output.suggestions import did_you_mean
 from repro_runner.torch_seams import DispatchKey, FunctionSchema, OpOverload, OpOverloadPacket, all_op_names
 
 OpName: TypeAlias = str | OpOverload | OpOverloadPacket
@@ -68,13 +68,8 @@ def op_problem(name: str) -> str:
         return ""
     if hasattr(torch.ops.aten, namespace):
         return op_problem(f"aten.{full}")
-    return f"{name}: no such op; did you mean aten.{op}?" if did_you_mean(namespace, ["aten"]) else ""
-
-
-def did_you_mean(name: str, known: Collection[str]) -> str:
-    """`; did you mean float32?`, or nothing if nothing is near."""
-    near = [name] if name in known else difflib.get_close_matches(name, known, n=2)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    meant = did_you_mean(namespace, ["aten"], spelled=lambda aten: f"{aten}.{op}")
+    return f"{name}: no such op{meant}" if meant else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +118,9 @@ def _argument_problem(argument: str | int, ops: frozenset[str]) -> str | None:
     if (argument, False) in there:
         return f"arguments: {argument!r} takes no tensor in {_listed(ops)}"
     names = sorted({name for name, takes_tensor in there if takes_tensor and isinstance(name, str)})
-    near = difflib.get_close_matches(str(argument), names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names) or 'positions only'}"
-    return f"arguments: {argument!r} is no argument of {_listed(ops)}; {hint}"
+    there_are = f"; there are {', '.join(names) or 'positions only'}"
+    hint = did_you_mean(str(argument), names, most=1, spelled=repr) or there_are
+    return f"arguments: {argument!r} is no argument of {_listed(ops)}{hint}"
 
 
 def _arguments(schema: FunctionSchema) -> Iterator[tuple[str | int, bool]]:
@@ -179,7 +174,7 @@ def _name_problem(name: str) -> str | None:
     packet, _, overload = op.partition(".")
     known = _aten_overloads().get(packet, ())
     if not known:
-        return f"{name}: no such op{_did_you_mean(packet)}"
+        return f"{name}: no such op{did_you_mean(packet, _aten_overloads(), spelled='aten.{}'.format)}"
     if overload and overload not in known:
         return f"{name}: no such overload; there are {', '.join(known)}"
     meant = [overload] if overload else known
@@ -208,8 +203,3 @@ def _aten_overloads() -> dict[str, tuple[str, ...]]:
         if namespace == "aten":
             found.setdefault(packet, []).append(overload or "default")
     return {packet: tuple(overloads) for packet, overloads in found.items()}
-
-
-def _did_you_mean(name: str) -> str:
-    near = difflib.get_close_matches(name, _aten_overloads(), n=3)
-    return f"; did you mean {' or '.join(f'aten.{each}' for each in near)}?" if near else ""

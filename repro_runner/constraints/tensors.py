@@ -15,8 +15,9 @@ import torch
 from torch.fx import Node
 
 from repro_runner.constraints.base import ScriptText, Setting, TensorConstraint, Violation
-from repro_runner.constraints.narrowing import OpName, did_you_mean
+from repro_runner.constraints.narrowing import OpName
 from repro_runner.constraints.nodes import TracedTensor, tensors_of
+from repro_runner.output.suggestions import did_you_mean
 
 _SYMBOL = re.compile(r"\b[su]\d+\b")
 # As compilers and data sheets call them.
@@ -271,7 +272,7 @@ def _dtype_problem(name: str) -> str:
     short = _SHORT_DTYPE.fullmatch(name.lower())
     long = f"{_LONG[short['kind']]}{short['bits']}" if short else name
     known = sorted(key for key, value in vars(torch).items() if isinstance(value, torch.dtype))
-    return f"{name}: no such dtype{did_you_mean(long, known)}"
+    return f"{name}: no such dtype{did_you_mean(long, known, most=2)}"
 
 
 def _layout_problem(name: str) -> str:

@@ -8,7 +8,6 @@ backend is eager: what breaks does not depend on the backend, results are the pr
 from __future__ import annotations
 
 import ast
-import difflib
 import importlib
 import inspect
 import sys
@@ -23,6 +22,7 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.output.suggestions import did_you_mean
 
 BACKEND = "eager"
 _MISSING = object()
@@ -109,9 +109,8 @@ def _member(owner: Any, name: str, target: CompileTarget) -> Any:
 
 def absent(target: CompileTarget, name: str, there: Iterable[str]) -> Problem:
     """What to say of a name that is not there."""
-    near = difflib.get_close_matches(name, [one for one in there if not one.startswith("__")], n=3)
-    meant = f"; did you mean {' or '.join(f'`{one}`' for one in near)}?" if near else ""
-    return Problem(target.spec, f"there is no `{name}`{meant}")
+    known = [one for one in there if not one.startswith("__")]
+    return Problem(target.spec, f"there is no `{name}`{did_you_mean(name, known, spelled='`{}`'.format)}")
 
 
 def _raw(owner: Any, name: str) -> Any:

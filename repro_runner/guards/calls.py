@@ -4,7 +4,6 @@ in a size, which show what happens with other inputs than the given ones."""
 from __future__ import annotations
 
 import copy
-import difflib
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,6 +16,7 @@ import torch
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.output.suggestions import did_you_mean
 from repro_runner.torch_seams import pytree
 
 Model = Callable[..., Any]
@@ -166,9 +166,8 @@ def varied_calls(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call,
     problems = []
     for name, dimension in dimensions.items():
         if name not in tensors:
-            near = difflib.get_close_matches(name, tensors, n=3)
-            there = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(tensors) or 'none'}"
-            problems.append(Problem(f"--vary {name}:{dimension}", f"no tensor is handed over as {name}; {there}"))
+            hint = did_you_mean(name, tensors) or f"; there are {', '.join(tensors) or 'none'}"
+            problems.append(Problem(f"--vary {name}:{dimension}", f"no tensor is handed over as {name}{hint}"))
         elif not 0 <= dimension < tensors[name].dim() or not tensors[name].shape[dimension]:
             problems.append(Problem(f"--vary {name}:{dimension}", f"{name} has the shape {list(tensors[name].shape)}"))
     if problems:

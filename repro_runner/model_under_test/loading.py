@@ -8,7 +8,6 @@ will do, too: `registry/repros/GB0170.py:broken` is one.
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import importlib
 import importlib.util
@@ -23,6 +22,7 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test.model import ModelFailed, ModelUnderTest, describe_error, where
+from repro_runner.output.suggestions import did_you_mean
 from repro_runner.torch_seams import pytree
 
 _INPUTS = ("make_inputs", "inputs")
@@ -96,8 +96,8 @@ def _imported_file(path: Path) -> ModuleType:
 def _made(module: ModuleType, name: str, spec: str) -> Any:
     found = getattr(module, name, None)
     if found is None:
-        near = difflib.get_close_matches(name, [key for key, value in vars(module).items() if callable(value)], n=3)
-        raise _refusal(spec, f"no `{name}` in it{f'; did you mean {_either(near)}?' if near else ''}")
+        callables = [key for key, value in vars(module).items() if callable(value)]
+        raise _refusal(spec, f"no `{name}` in it{did_you_mean(name, callables, spelled='`{}`'.format)}")
     if isinstance(found, torch.nn.Module) or not callable(found) or _needs_arguments(found):
         return found
     try:
@@ -157,7 +157,3 @@ def _refusal(spec: str, message: str) -> InvalidInput:
 
 def _a(value: Any) -> str:
     return "nothing" if value is None else f"an object of class {type(value).__name__}"
-
-
-def _either(names: list[str]) -> str:
-    return " or ".join(f"`{name}`" for name in names)

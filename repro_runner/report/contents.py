@@ -8,10 +8,12 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from registry.documents import Document, head
 from registry.errors import InvalidInput
+from repro_runner.output.places import located
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import DOCUMENTS, graph_folders
 
@@ -27,6 +29,8 @@ class RunContents:
     """The documents of a run, by kind."""
 
     run: RunFolder
+    folder: Path
+    """`file:line` is shown relative to it."""
     manifest: Mapping[str, Any]
     documents: Mapping[str, dict[str, Any]] = field(default_factory=dict)
     graphs: Mapping[str, dict[str, Any]] = field(default_factory=dict)
@@ -37,8 +41,11 @@ class RunContents:
     """Kind -> why there is no such document: its part was run, and failed."""
 
 
-def read_contents(run: RunFolder) -> RunContents:
-    """InvalidInput only if the manifest itself can't be read: then it is not known what the run was about."""
+def read_contents(run: RunFolder, folder: Path | None = None) -> RunContents:
+    """Read every document of the run. `folder` is the one that holds `.graphbreak`, unless another is given.
+
+    Raises InvalidInput only if the manifest can't be read: then it is not known what the run was about.
+    """
     manifest = run.manifest()
     wanted = {kind: (file, kind) for kind, file in {**DOCUMENTS, "failures": FAILURES}.items() if run.has(file)}
     wanted |= {folder: (f"{folder}/graph.json", "graph") for folder in graph_folders(run)}
@@ -51,6 +58,7 @@ def read_contents(run: RunFolder) -> RunContents:
             unreadable[name] = "; ".join(problem.message for problem in error.problems)
     return RunContents(
         run=run,
+        folder=folder or located(str(run.path), Path.cwd()).parent.parent,
         manifest=manifest,
         documents={kind: found[kind] for kind in DOCUMENTS if kind in found},
         graphs={name: document for name, document in found.items() if wanted[name][1] == "graph"},

@@ -72,7 +72,7 @@ def graphs_lines(contents: RunContents) -> Iterator[str]:
             ", ".join(f"{op} {count}" for op, count in part["few_ops"]),
         )
         for document in contents.graphs.values()
-        for part in describe_parts(document)
+        for part in describe_parts(document, contents.folder)
     ]
     yield from table([head, *rows], right=(0, 2, 3, 4, 5, 6))
     for each in contents.documents.get("breaks", {}).get("breaks", ()):

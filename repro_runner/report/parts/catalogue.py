@@ -92,7 +92,7 @@ def _judged(part: Part, contents: RunContents) -> Judged | None:
         return None
     try:
         verdict = part.verdict(document, contents)
-        line = with_shown_places(verdict.line)
+        line = with_shown_places(verdict.line, contents.folder)
         return Judged(part=part, verdict=Verdict(state=verdict.state, line=line), document=document)
     except MALFORMED as error:
         return _undocumented(part, DOUBT, damaged(error))

@@ -47,22 +47,21 @@ def violations_view(document: Mapping[str, Any], contents: RunContents) -> dict[
     by_rule: dict[str, list[Mapping[str, Any]]] = {}
     for each in document["violations"]:
         by_rule.setdefault(each["rule"], []).append(each)
-    file = contents.run.path / "violations.json"
     rules = sorted(by_rule.items(), key=lambda item: (-len(item[1]), item[0]))
     return {
         "shown": _SHOWN_LINES,
-        "rules": [{"rule": rule, "count": len(found), "lines": _lines(found, file)} for rule, found in rules],
+        "rules": [{"rule": rule, "count": len(found), "lines": _lines(found, contents)} for rule, found in rules],
     }
 
 
-def _lines(found: Sequence[Mapping[str, Any]], document: Path) -> list[dict[str, Any]]:
+def _lines(found: Sequence[Mapping[str, Any]], contents: RunContents) -> list[dict[str, Any]]:
     by_line: dict[str, Counter[tuple[str, str, str, str]]] = {}
     for each in found:
         finding = (each["op"], tensor_text(each["dtype"], each["shape"]), each["message"], each["graph"])
         by_line.setdefault(each["source"], Counter())[finding] += 1
     return [
         {
-            "source": _read_source_line(where, document),
+            "source": _read_source_line(where, contents),
             "count": findings.total(),
             "findings": [
                 {"op": op, "tensor": tensor, "message": message, "graph": graph, "times": times}
@@ -73,15 +72,17 @@ def _lines(found: Sequence[Mapping[str, Any]], document: Path) -> list[dict[str,
     ]
 
 
-def _read_source_line(where: str, document: Path) -> SourceLine:
-    """As it was when `document`, a file of the run, was written. Only Python files of a sensible size are read."""
+def _read_source_line(where: str, contents: RunContents) -> SourceLine:
+    """The line of the program; no text if its file was changed after violations.json was written."""
     file, _, number = where.rpartition(":")
     if not file or not number.isdecimal():
         return SourceLine(where=where, shown=where)
-    return SourceLine(where=where, shown=shown_where(where), text=_read_line(Path(file), int(number), document))
+    text = _read_line(contents.folder / file, int(number), contents.run.path / "violations.json")
+    return SourceLine(where=where, shown=shown_where(where, contents.folder), text=text)
 
 
 def _read_line(file: Path, number: int, document: Path) -> str:
+    """Empty if the file is newer than `document`, can't be read, is not Python, is too large, or has no such line."""
     try:
         found = file.stat()
         if file.suffix != ".py" or found.st_size > _LARGEST or found.st_mtime > document.stat().st_mtime:
@@ -116,10 +117,10 @@ def op_support_verdict(document: Mapping[str, Any], _contents: RunContents) -> V
     return Verdict(state=DOUBT, line=line)
 
 
-def op_support_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
+def op_support_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
     """Ops, the refused ones apart; and how each graph is cut."""
     partition = document["partition"]
-    ops = [{**op, "sources": [shown_where(each) for each in op["sources"]]} for op in document["ops"]]
+    ops = [{**op, "sources": [shown_where(each, contents.folder) for each in op["sources"]]} for op in document["ops"]]
     return {
         "device": document["device"],
         "decompositions": document["decompositions"],

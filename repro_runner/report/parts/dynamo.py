@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from registry.ids import page_address
@@ -22,9 +23,9 @@ def breaks_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdi
     return Verdict(state=BREAKS if fatal else DOUBT, line=f"{counted(len(found), 'break')}: {ids}")
 
 
-def breaks_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
+def breaks_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
     """Each break with the line that broke, and the frames that lead to it."""
-    return {"breaks": [_break(each) for each in _by_place(document)]}
+    return {"breaks": [_break(each, contents.folder) for each in _by_place(document)]}
 
 
 def _by_place(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -36,8 +37,8 @@ def _by_place(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _break(each: Mapping[str, Any]) -> dict[str, Any]:
-    frames = [{**frame, "shown": shown_place(frame["file"], frame["line"])} for frame in each["stack"]]
+def _break(each: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    frames = [{**frame, "shown": shown_place(frame["file"], frame["line"], folder)} for frame in each["stack"]]
     return {
         **each,
         "link": page_address(each["gb_id"]),
@@ -64,7 +65,7 @@ def guards_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdi
     return Verdict(state=DOUBT, line=summary)
 
 
-def guards_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
+def guards_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
     """Recompiles with their advice, then graph by graph the guards that are its own; the usual ones are counted."""
     advice = document["advice"]
     return {
@@ -73,20 +74,21 @@ def guards_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str
         "recompiles": [
             {
                 **each,
-                "shown": shown_where(each["source"]),
+                "shown": shown_where(each["source"], contents.folder),
                 "advice": [advice[place] for place in each["advice"]],
             }
             for each in document["recompiles"]
         ],
-        "graphs": [_graph(graph) for graph in document["graphs"]],
+        "graphs": [_graph(graph, contents.folder) for graph in document["graphs"]],
     }
 
 
-def _graph(graph: Mapping[str, Any]) -> dict[str, Any]:
+def _graph(graph: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    own = [guard for guard in graph["guards"] if not guard["group"]]
     usual = Counter(guard["group"] for guard in graph["guards"] if guard["group"])
     return {
         **graph,
-        "shown": shown_where(graph["source"]),
-        "own": [{**guard, "line": shown_where(guard["user_line"])} for guard in graph["guards"] if not guard["group"]],
+        "shown": shown_where(graph["source"], folder),
+        "own": [{**guard, "line": shown_where(guard["user_line"], folder)} for guard in own],
         "usual": usual.most_common(),
     }

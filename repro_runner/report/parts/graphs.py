@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from repro_runner.output.places import shown_where
@@ -30,19 +31,19 @@ def graphs_verdict(graphs: Mapping[str, Any], _contents: RunContents) -> Verdict
 def graphs_view(graphs: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
     """Graph by graph; files come with it as long as there is room."""
     files = Attachments(contents.run)
-    return {"graphs": [_graph(folder, document, files) for folder, document in graphs.items()]}
+    return {"graphs": [_graph(name, document, contents.folder, files) for name, document in graphs.items()]}
 
 
-def describe_parts(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The graph as Dynamo traced it, its forward and its backward, in numbers."""
+def describe_parts(document: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """The graph as Dynamo traced it, its forward and its backward, in numbers; places are relative to `folder`."""
     return [
-        {"name": name, "title": title, "number": document["index"], **_numbers(document["graphs"][name])}
+        {"name": name, "title": title, "number": document["index"], **_numbers(document["graphs"][name], folder)}
         for name, title in TITLES.items()
         if name in document["graphs"]
     ]
 
 
-def _graph(folder: str, document: Mapping[str, Any], files: Attachments) -> dict[str, Any]:
+def _graph(name: str, document: Mapping[str, Any], folder: Path, files: Attachments) -> dict[str, Any]:
     return {
         "number": document["index"],
         "backend": document["backend"],
@@ -51,18 +52,19 @@ def _graph(folder: str, document: Mapping[str, Any], files: Attachments) -> dict
         "parts": [
             {
                 **part,
-                "drawing": files.read(f"{folder}/{part['name']}.svg"),
-                "text": files.read(f"{folder}/{part['name']}.txt"),
+                "drawing": files.read(f"{name}/{part['name']}.svg"),
+                "text": files.read(f"{name}/{part['name']}.txt"),
             }
-            for part in describe_parts(document)
+            for part in describe_parts(document, folder)
         ],
-        "lowered": list(_lowered(folder, document.get("inductor", {}), files)),
+        "lowered": list(_lowered(name, document.get("inductor", {}), files)),
     }
 
 
-def _numbers(described: Mapping[str, Any]) -> dict[str, Any]:
+def _numbers(described: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     often = Counter(described["ops"]).most_common()
     peak = described.get("peak_bytes")
+    peak_at = "" if peak is None else shown_where(described["peak_source"], folder)
     return {
         "nodes": described["nodes"],
         "inputs": described["inputs"],
@@ -73,7 +75,7 @@ def _numbers(described: Mapping[str, Any]) -> dict[str, Any]:
         "ops": often,
         "dtypes": ", ".join(described["dtypes"]),
         "peak": "" if peak is None else size(peak),
-        "peak_at": "" if peak is None else f"{described['peak_op']} {shown_where(described['peak_source'])}".strip(),
+        "peak_at": "" if peak is None else f"{described['peak_op']} {peak_at}".strip(),
     }
 
 

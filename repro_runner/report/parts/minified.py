@@ -29,6 +29,6 @@ def minified_view(document: Mapping[str, Any], contents: RunContents) -> dict[st
         return {"failure": None, "tried": document["tried"]}
     return {
         **document,
-        "shown": shown_where(document["failure"]["source"]),
+        "shown": shown_where(document["failure"]["source"], contents.folder),
         "program": Attachments(contents.run).read(document["script"]),
     }

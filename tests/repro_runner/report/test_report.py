@@ -18,7 +18,7 @@ from registry.stylesheet import read_stylesheet
 from repro_runner.cli import main
 from repro_runner.report import join_documents, read_contents
 from repro_runner.report.page import render_report
-from repro_runner.runs import RunFolder
+from repro_runner.runs import RunFolder, find_run
 from repro_runner.runs.inventory import DOCUMENTS
 from tests.checkout import on_small_disk
 from tests.conftest import ROOT
@@ -174,12 +174,13 @@ def test_a_line_that_broke_again_when_it_was_compiled_again_is_one_break(run: Ru
     ("path", "shown"),
     [
         ("/home/me/venv/lib/site-packages/somebodys/model.py", "…/somebodys/model.py"),
-        (f"{Path.cwd()}/way/model.py", "way/model.py"),
+        ("FOLDER/way/model.py", "way/model.py"),
         ("/home/me/elsewhere/model.py", "/home/me/elsewhere/model.py"),
     ],
 )
 def test_paths_in_a_verdict_are_short(run: RunFolder, path: str, shown: str) -> None:
     document = sample_documents()["numerics.json"]
+    path = path.replace("FOLDER", str(run.path.parent.parent))
     document["cause"] = [f"In graph 1 the first op whose output differs is gelu (op 3, {path}:15)"]
     run.write_json("numerics.json", document)
     assert text_of(page(run), ".verdicts [href='#numerics']").endswith(f"gelu (op 3, {shown}:15)")
@@ -335,6 +336,25 @@ def test_the_page_forbids_everything_but_its_own_style_and_pictures(run: RunFold
 
 def test_the_same_run_gives_the_same_bytes(run: RunFolder) -> None:
     assert rendered(run) == rendered(run)
+
+
+def test_a_page_is_the_same_from_every_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tmp_path / "project"
+    run = write_sample_run(project / ".graphbreak", lambda text: text.replace("/home/me/project", str(project)))
+    (project / "model.py").write_text("x = 1\n" * 30)
+    os.utime(project / "model.py", (0, 0))
+    document = run.read_json("violations.json")
+    document["violations"][0]["source"] = "model.py:3"
+    run.write_json("violations.json", document)
+    monkeypatch.chdir(project)
+    pages = [rendered(run), rendered(find_run(f"../project/.graphbreak/{run.id}"))]
+    monkeypatch.chdir(tmp_path)
+    pages += [rendered(run), rendered(RunFolder(run.path.relative_to(tmp_path)))]
+    assert set(pages) == {pages[0]}
+    soup = BeautifulSoup(pages[0], "html.parser")
+    shown = {place.get_text() for place in soup.select("#violations .location")}
+    assert shown == {"model.py:3", "model.py:12", "model.py:7", "model.py:15"}
+    assert str(project) not in soup.get_text()
 
 
 def test_the_site_and_the_report_have_their_look_from_one_file(run: RunFolder) -> None:
