@@ -19,68 +19,14 @@ from repro_runner.cli import main as graphbreak
 from repro_runner.explain import explain
 from repro_runner.explain.document import read_schema, report_from_document
 from tests.conftest import ROOT
+from tests.repro_runner.fixtures import FIXTURES
 
 pytestmark = pytest.mark.torch
 
-SEVEN = """
-import atexit
-import contextlib
-import ctypes
-import os
-import subprocess
-import sys
-import time
+_BREAKS, _, _ = (FIXTURES / "programs" / "seven.py").read_text("utf-8").partition('\n\nif __name__ == "__main__":')
+SEVEN = f"""{_BREAKS}
 
-import torch
-
-
-def scale(x):
-    print("scaling")
-    return x * 2
-
-
-def choose(x):
-    if x.sum() > 0:
-        return x + 1
-    return x - 1
-
-
-def shift(x):
-    return x + x.sum().item()
-
-
-def stamp(x):
-    return x * (time.time() > 0)
-
-
-def explicit(x):
-    x = x + 1
-    torch._dynamo.graph_break()
-    return x * 3
-
-
-def repeated(x):
-    for _ in range(3):
-        x = x + 1
-        torch._dynamo.graph_break()
-    return x
-
-
-@contextlib.contextmanager
-def quietly():
-    yield
-
-
-def guarded(x):
-    with quietly():
-        x = x + 1
-        torch._dynamo.graph_break()
-    return x
-
-
-def model(x):
-    return guarded(repeated(explicit(stamp(shift(choose(scale(x)))))))
-
+import atexit, ctypes, os, subprocess
 
 print("arguments", sys.argv[1:])
 os.write(1, b"raw\\n")
