@@ -1,4 +1,4 @@
-"""From a user's program to its breaks: `with explain() as report:`. Where they are, how often they ran, what to do."""
+"""Report the breaks of a program: `with explain() as report:`. Where they are, how often they ran, how to fix them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Frequency", "Program", "Recompile", "Report", "Site", "Totals", "exp
 
 
 def __getattr__(name: str) -> Any:
-    # Imported when asked for: it imports torch, and a saved report is read and shown where there is none.
+    # Imported on first use: it imports torch, and a saved report is also read and shown where torch is not installed.
     if name != "explain":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from repro_runner.explain.watching import explain

@@ -1,13 +1,13 @@
-"""The breaks that a project lives with: a file of them, so that its number of breaks can't grow unseen.
+"""The allow-list: a file with the breaks that a project accepts, so that its number of breaks can't grow unnoticed.
 
-    # one entry per line: an id, a file, or both; x and a number is the most sites it may stand for
+    # one entry per line: an id, a file, or both; x and a number is the most sites it may match
     GB0124
     vendor/**
     GB0124 src/model.py x2
     */transformers/*        # anywhere
 
-In a file pattern `*` stands for anything, slashes too. One with a slash is compared with the path from the current
-folder (with or without ./) and with the whole path, one without a slash with the file's name.
+In a file pattern `*` matches anything, slashes too. A pattern with a slash is compared with the path from the current
+folder (with or without ./) and with the absolute path. A pattern without a slash is compared with the file's name.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ _HEADER = """\
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """A line of the file."""
+    """One line of the allow-list."""
 
     origin: str
-    """`path:line`."""
+    """`path:line` of the entry."""
     text: str
     gb_id: str = ""
-    """Empty: any."""
+    """Empty if the entry allows any id."""
     pattern: str = ""
-    """Empty: any file."""
+    """Empty if the entry allows any file."""
     limit: int | None = None
 
     def __str__(self) -> str:
@@ -55,20 +55,20 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judgement:
-    """Which sites are allowed, and which entries still say something true."""
+    """Which sites the allow-list allows, and which of its entries should be changed."""
 
     allowed: frozenset[Site]
     new: tuple[Site, ...]
     surplus: tuple[tuple[Entry, int], ...]
-    """(entry, how many sites match it): more than it allows."""
+    """(entry, how many sites match it) for entries that match more sites than they allow."""
     unused: tuple[Entry, ...]
-    """They match no site any more."""
+    """Entries that match no site."""
     loose: tuple[tuple[Entry, int], ...]
-    """(entry, how many sites it stands for): fewer than it allows."""
+    """(entry, how many sites it allows here) for entries that would allow more sites."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the file's owner should know; all of it is about the file."""
+        """What to change in the allow-list, as sentences."""
         return (
             *(f"{one} matches {counted(found, 'site')}, and allows {one.limit}" for one, found in self.surplus),
             *(f"{one} is no longer needed: remove it" for one in self.unused),
@@ -77,7 +77,7 @@ class Judgement:
 
 
 def read_allowed(path: Path) -> tuple[Entry, ...]:
-    """Read the file; InvalidInput names every line that is no entry."""
+    """Read an allow-list. Raises InvalidInput with every line that is not an entry."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -89,7 +89,7 @@ def read_allowed(path: Path) -> tuple[Entry, ...]:
         origin = f"{path}:{number}"
         try:
             words = shlex.split(line, comments=True)
-            entries += [_entry(words, origin)] if words else []
+            entries += [_parse_entry(words, origin)] if words else []
         except ValueError as error:
             problems.append(Problem(origin, str(error)))
     if problems:
@@ -97,8 +97,8 @@ def read_allowed(path: Path) -> tuple[Entry, ...]:
     return tuple(entries)
 
 
-def _entry(words: list[str], origin: str) -> Entry:
-    """ValueError says what is wrong with it."""
+def _parse_entry(words: list[str], origin: str) -> Entry:
+    """The entry of one line. Raises ValueError with what is wrong with the line."""
     left = list(words)
     gb_id = left.pop(0).upper() if is_gb_id(left[0].upper()) else ""
     limit = None
@@ -116,7 +116,7 @@ def _entry(words: list[str], origin: str) -> Entry:
 
 
 def judge_sites(report: Observed, entries: Iterable[Entry], *, folder: Path) -> Judgement:
-    """Each site counts for the first entry that matches it and has room; one that finds none is new."""
+    """Compare sites with entries. A site counts for the first matching entry below its limit; otherwise it is new."""
     entries = tuple(entries)
     taken: Counter[Entry] = Counter()
     matched: Counter[Entry] = Counter()
@@ -158,13 +158,13 @@ def _matches(entry: Entry, site: Site, folder: Path) -> bool:
 
 
 def allow_list(report: Observed, *, folder: Path) -> str:
-    """The text of a file that allows just what the report has."""
-    found = Counter((site.gb_ids[0], _pattern(site.file, folder)) for site in report.sites)
+    """The text of an allow-list that allows exactly the sites of the report."""
+    found = Counter((site.gb_ids[0], _portable_pattern(site.file, folder)) for site in report.sites)
     return _HEADER + "".join(f"{gb_id} {pattern} x{count}\n" for (gb_id, pattern), count in sorted(found.items()))
 
 
-def _pattern(file: str, folder: Path) -> str:
-    """What finds the file on another machine, too: from the current folder, or from where packages are installed."""
+def _portable_pattern(file: str, folder: Path) -> str:
+    """A pattern that also matches on other machines: relative to `folder`, or to where packages are installed."""
     path = located(file, folder)
     if inside := in_package(path):
         text = f"*/{glob.escape(inside)}"
@@ -177,13 +177,13 @@ def _pattern(file: str, folder: Path) -> str:
 
 
 def check_allow_target(path: Path) -> Iterator[Problem]:
-    """Whether a new allow-list can be written there."""
+    """Yield a problem if the file exists already."""
     if path.exists():
         yield Problem(f"--write-allow {path}", "is there already; name another file, or delete it first")
 
 
 def write_allowed(path: Path, text: str) -> None:
-    """Write a new file; never over another."""
+    """Write a new file. Raises WriteFailed if it exists or can't be written."""
     try:
         with path.open("x", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)

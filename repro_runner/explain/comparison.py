@@ -1,4 +1,4 @@
-"""Two runs beside each other: what a change to a program, or another torch, did to its breaks. No torch here."""
+"""Compare two runs: how a change to a program, or another torch, changed its breaks. Works without torch."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Pair:
 
     @property
     def changed(self) -> bool:
-        """Whether it breaks in another way now."""
+        """Whether the second run has other ids, or another kind, at this site."""
         return self.before.gb_ids != self.after.gb_ids or self.kinds_differ
 
     @property
     def kinds_differ(self) -> bool:
-        """A log does not always say what became of a break: silence is no difference."""
+        """Whether the kinds differ. A log may not have the kind; that is not a difference."""
         return bool(self.before.kind and self.after.kind) and self.before.kind != self.after.kind
 
     @property
@@ -46,7 +46,7 @@ class Pair:
 
     @property
     def ran_differ(self) -> bool:
-        """Whether it ran more or less often; only where both runs know."""
+        """Whether the break ran more or less often. False if one of the runs did not count it."""
         return None not in (self.before.ran, self.after.ran) and self.before.ran != self.after.ran
 
 
@@ -61,7 +61,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Something about the runs themselves that differs, and may be the reason for all the rest."""
+    """A difference between the runs themselves, such as the torch version. It may explain all other differences."""
 
     what: str
     before: str
@@ -79,7 +79,7 @@ class Comparison:
     """Sites that both runs have, changed or not."""
     figures: tuple[Figure, ...]
     by_type: bool
-    """Whether lines were not known, so that types were compared."""
+    """Whether types of breaks were compared, because one of the runs has no lines."""
 
     @property
     def altered(self) -> tuple[Pair, ...]:
@@ -87,7 +87,7 @@ class Comparison:
 
     @property
     def new_sites(self) -> int:
-        """Lines that break in the second run only."""
+        """How many lines break only in the second run."""
         grown = (max(0, pair.after.sites - pair.before.sites) for pair in self.pairs)
         return sum(site.sites for site in self.new) + sum(grown)
 
@@ -98,7 +98,7 @@ class Comparison:
 
 
 def compare_runs(before: Saved, after: Saved) -> Comparison:
-    """Match the sites of two runs. Where one of them is a captured program, types are all there is to compare."""
+    """Match the sites of two runs. A captured program has no lines, so then types of breaks are compared."""
     by_type = isinstance(before, CapturedProgram) or isinstance(after, CapturedProgram)
     gone, new, pairs = _match(_sites(before, by_type), _sites(after, by_type))
     return Comparison(
@@ -112,7 +112,7 @@ def compare_runs(before: Saved, after: Saved) -> Comparison:
 
 
 def _sites(run: Saved, by_type: bool) -> list[Site]:
-    """The sites of a run, sorted; by type, one for all lines with a type of break."""
+    """The sites of a run, sorted. With `by_type`, one site stands for all lines with the same type of break."""
     if not by_type and isinstance(run, Observed):
         found = [_as_written(site) for site in run.sites]
     else:
@@ -122,7 +122,7 @@ def _sites(run: Saved, by_type: bool) -> list[Site]:
 
 
 def _as_written(site: Site) -> Site:
-    """The names in a log may be Dynamo's, of the rest of a function."""
+    """The site with the names that the user wrote. A log may have Dynamo's name for the rest of a function."""
     return replace(site, function=plain_name(site.function), source=site.source.strip())
 
 
@@ -138,7 +138,7 @@ def _site_of_type(one: SeenBreak) -> Site:
 
 
 def _order(site: Site) -> tuple[Any, ...]:
-    """By file and line; the rest only so that the order is the same whichever run comes first."""
+    """A sort key: file and line first. The other fields make the order independent of the order of the runs."""
     ran = -1 if site.ran is None else site.ran
     at = (site.file, site.line, site.function, site.source)
     return *at, site.gb_ids, site.gb_type, site.kind, site.sites, site.compiled, ran
@@ -149,30 +149,30 @@ Key: TypeAlias = Callable[[Site], object]
 _KEYS: tuple[Key, ...] = (
     lambda site: (site.file, site.line, site.function, site.source, site.gb_ids[0]),
     lambda site: (site.file, site.function, site.source, site.gb_ids[0]),
-    lambda site: (_name(site.file), site.function, site.source, site.gb_ids[0]),
+    lambda site: (_file_name(site.file), site.function, site.source, site.gb_ids[0]),
     lambda site: (site.file, site.function, site.gb_ids[0]),
-    lambda site: (_name(site.file), site.function, site.gb_ids[0]),
-    # The same line that breaks with another id: a new torch has another name for it, or stops earlier.
+    lambda site: (_file_name(site.file), site.function, site.gb_ids[0]),
+    # The same line with another id: a new torch names the break differently, or breaks at an earlier step.
     lambda site: (site.file, site.function, site.source) if site.source else site,
-    lambda site: (_name(site.file), site.function, site.source) if site.source else site,
+    lambda site: (_file_name(site.file), site.function, site.source) if site.source else site,
 )
-"""What makes two sites one, strongest first; of several that are the same, the first goes with the first."""
+"""Two sites with the same key are the same site. The strictest key comes first. Equal keys are paired in order."""
 
 
-def _name(file: str) -> str:
-    """The file alone: the same program lies elsewhere on another machine, or in another environment."""
+def _file_name(file: str) -> str:
+    """The name without its folder, because another machine or environment has the program in another folder."""
     return _SLASHES.split(file)[-1]
 
 
 def _match(
     before: Sequence[Site], after: Sequence[Site]
 ) -> tuple[tuple[Site, ...], tuple[Site, ...], tuple[Pair, ...]]:
-    """(gone, new, pairs)."""
+    """Pair the sites of both runs, and return (gone, new, pairs)."""
     pairs: list[Pair] = []
     left, right = list(before), list(after)
     for key in _KEYS:
         others = _grouped(right, key)
-        left, matched = _take(left, others, key)
+        left, matched = _pair_by_key(left, others, key)
         pairs += matched
         right = [site for group in others.values() for site in group]
         right.sort(key=_order)
@@ -180,8 +180,8 @@ def _match(
     return tuple(left), tuple(right), tuple(pairs)
 
 
-def _take(sites: Iterable[Site], others: dict[object, list[Site]], key: Key) -> tuple[list[Site], list[Pair]]:
-    """(those that nothing fits, those that have a counterpart); counterparts are taken out of `others`."""
+def _pair_by_key(sites: Iterable[Site], others: dict[object, list[Site]], key: Key) -> tuple[list[Site], list[Pair]]:
+    """Return (sites without a partner, pairs). Partners are removed from `others`."""
     unmatched, matched = [], []
     for site in sites:
         fitting = others.get(key(site))
@@ -201,7 +201,7 @@ def _grouped(sites: Iterable[Site], key: Key) -> dict[object, list[Site]]:
 
 def _differences(before: Saved, after: Saved) -> Iterator[Difference]:
     for (what, one), (_, other) in zip(_identity(before), _identity(after), strict=True):
-        if one != other and ((one and other) or what == "error"):  # a log does not know what wrote it
+        if one != other and ((one and other) or what == "error"):  # a log may not have these values
             yield Difference(what=what, before=one, after=other)
 
 
@@ -216,7 +216,7 @@ def _identity(run: Saved) -> list[tuple[str, str]]:
             ("error", ""),
         ]
     return [
-        ("program", " ".join((_name(run.program.name), *run.program.arguments))),
+        ("program", " ".join((_file_name(run.program.name), *run.program.arguments))),
         *((what, run.environment.get(what.lower(), "")) for what in ("torch", "Python", "device")),
         ("error", run.program.error),
     ]

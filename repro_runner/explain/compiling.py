@@ -1,8 +1,8 @@
-"""Compile functions of a user's program although the program does not: what `--compile MODULE:FUNC` names.
+"""Compile the functions that `--compile MODULE:FUNC` names, although the program itself does not compile them.
 
-Each is compiled as soon as it exists: in the program itself after the statement that defines it, with every line where
-it was; in another module after that module is executed, and before the function can be imported from there. The
-backend is eager: what breaks does not depend on the backend, results are the program's own, and no code is generated.
+A function of the program is compiled after the statement that defines it; line numbers do not change. A function of
+another module is compiled after that module is executed, before anything can import the function. The backend is
+eager: breaks do not depend on the backend, results stay the same, and no code is generated.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from repro_runner.output.suggestions import did_you_mean
 BACKEND = "eager"
 _MISSING = object()
 _COMPILE = "__graphbreak_compile__"
-"""What the program's own statements are followed by calls of."""
+"""The name of the function whose calls are inserted into the program."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompileTarget:
-    """`MODULE:FUNC`; the module is empty for the program itself."""
+    """A parsed `MODULE:FUNC`. The module is empty for the program itself."""
 
     spec: str
     module: str
@@ -41,12 +41,15 @@ class CompileTarget:
 
     @property
     def first(self) -> str:
-        """What the module has to bind."""
+        """The name that the module must define: `Net` of `Net.forward`."""
         return self.name.partition(".")[0]
 
 
 def read_targets(specs: Iterable[str], main: Callable[[str], bool], folder: str) -> list[CompileTarget]:
-    """Taken apart: `main` tells what means the program itself, files are imported as modules from `folder`."""
+    """Parse `MODULE:FUNC` texts. `main(where)` is true for the program itself. Files must be modules below `folder`.
+
+    Raises InvalidInput with every text that can't be parsed.
+    """
     targets, problems = [], []
     for spec in specs:
         where, _, name = spec.rpartition(":")
@@ -64,7 +67,7 @@ def read_targets(specs: Iterable[str], main: Callable[[str], bool], folder: str)
 
 
 def _module_name(where: str, folder: str) -> str | None:
-    """`sub/model.py` is what the program calls `sub.model`."""
+    """The name under which the program imports a file: `sub.model` for `sub/model.py`; None outside of `folder`."""
     if not where.endswith(".py"):
         return where
     path = Path(where) if Path(where).is_file() else Path(folder, where)
@@ -75,7 +78,7 @@ def _module_name(where: str, folder: str) -> str | None:
 
 
 def compile_named(names: dict[str, Any], target: CompileTarget, undo: ExitStack | None = None) -> None:
-    """Put the compiled function, method or class in the place of the one that is there."""
+    """Replace the function, method or class that `target` names by a compiled one. Raises InvalidInput."""
     *path, last = target.name.split(".")
     owner: Any = names
     for step in path:
@@ -86,11 +89,11 @@ def compile_named(names: dict[str, Any], target: CompileTarget, undo: ExitStack 
     elif isinstance(found, torch.nn.Module):
         found.compile(backend=BACKEND)
     else:
-        _replace(owner, last, _compiled(_raw(owner, last), target), undo)
+        _replace(owner, last, _compiled(_as_defined(owner, last), target), undo)
 
 
 def _compile_calls(called: type, target: CompileTarget, undo: ExitStack | None) -> None:
-    """What runs when an instance is called: its `forward`, of a module, or else its `__call__`."""
+    """Compile what runs when an instance is called: `forward` if the class has one, else `__call__`."""
     for name in ("forward", "__call__"):
         for base in called.__mro__:
             if name in vars(base):
@@ -102,19 +105,19 @@ def _compile_calls(called: type, target: CompileTarget, undo: ExitStack | None) 
 def _member(owner: Any, name: str, target: CompileTarget) -> Any:
     found = owner.get(name, _MISSING) if isinstance(owner, dict) else getattr(owner, name, _MISSING)
     if found is _MISSING:
-        there = owner if isinstance(owner, dict) else dir(owner)
-        raise InvalidInput([absent(target, name, there)])
+        names = owner if isinstance(owner, dict) else dir(owner)
+        raise InvalidInput([missing_name(target, name, names)])
     return found
 
 
-def absent(target: CompileTarget, name: str, there: Iterable[str]) -> Problem:
-    """What to say of a name that is not there."""
-    known = [one for one in there if not one.startswith("__")]
+def missing_name(target: CompileTarget, name: str, names: Iterable[str]) -> Problem:
+    """The problem that `name` is not among `names`, with names that are spelt in a similar way."""
+    known = [one for one in names if not one.startswith("__")]
     return Problem(target.spec, f"there is no `{name}`{did_you_mean(name, known, spelled='`{}`'.format)}")
 
 
-def _raw(owner: Any, name: str) -> Any:
-    """As it was defined: a static method stays one."""
+def _as_defined(owner: Any, name: str) -> Any:
+    """The member as it was defined: a static method stays a staticmethod object."""
     return owner[name] if isinstance(owner, dict) else inspect.getattr_static(owner, name)
 
 
@@ -145,7 +148,10 @@ def _put(owner: Any, name: str, value: Any) -> None:
 
 
 def import_compiled(targets: Iterable[CompileTarget], undo: ExitStack) -> None:
-    """Import the modules of those that are not the program's own; each has its functions compiled from the first on."""
+    """Import the modules of all targets outside of the program, and compile the targets before any other code runs.
+
+    Raises InvalidInput with every target that can't be imported or compiled.
+    """
     wanted: dict[str, list[CompileTarget]] = {}
     for target in targets:
         if target.module:
@@ -154,22 +160,22 @@ def import_compiled(targets: Iterable[CompileTarget], undo: ExitStack) -> None:
     sys.meta_path.insert(0, finder)
     undo.callback(sys.meta_path.remove, finder)
     problems: list[Problem] = []
-    for name, there in wanted.items():
+    for name, in_module in wanted.items():
         loaded = sys.modules.get(name)
         try:
             module = importlib.import_module(name)
-            for target in there if loaded is module else ():
+            for target in in_module if loaded is module else ():
                 compile_named(vars(module), target, undo)
         except InvalidInput as refused:
             problems += refused.problems
         except (Exception, SystemExit) as error:  # noqa: BLE001  a user's module may raise anything when it is imported
-            problems += [Problem(one.spec, f"can't be imported: {type(error).__name__}: {error}") for one in there]
+            problems += [Problem(one.spec, f"can't be imported: {type(error).__name__}: {error}") for one in in_module]
     if problems:
         raise InvalidInput(problems)
 
 
 class _Finder:
-    """Finds modules as the others do, and compiles in them before their importers go on."""
+    """An import hook: finds modules with the other hooks, and compiles the targets in them right after they ran."""
 
     def __init__(self, wanted: Mapping[str, list[CompileTarget]], undo: ExitStack) -> None:
         self._wanted = wanted
@@ -194,16 +200,19 @@ class _Finder:
 
 
 def compiling_code(source: bytes | str, file: str, targets: list[CompileTarget], names: dict[str, Any]) -> CodeType:
-    """The program's code with each target compiled right after it is defined; lines stay where they are."""
+    """The program's code, with each target compiled right after its definition. Line numbers do not change.
+
+    Raises InvalidInput if the program does not define a target, and SyntaxError.
+    """
     tree = ast.parse(source, file)
     bound = set(_bound(tree.body))
     missing = [target for target in targets if target.first not in bound]
     if missing and "*" not in bound:
-        raise InvalidInput([absent(target, target.first, bound) for target in missing])
+        raise InvalidInput([missing_name(target, target.first, bound) for target in missing])
     by_spec = {target.spec: target for target in targets}
 
     def compile_one(spec: str) -> None:
-        if by_spec[spec].first in names:  # a star import need not have brought it
+        if by_spec[spec].first in names:  # after a star import the name may not exist
             compile_named(names, by_spec[spec])
 
     names[_COMPILE] = compile_one
@@ -212,7 +221,7 @@ def compiling_code(source: bytes | str, file: str, targets: list[CompileTarget],
 
 
 def _insert(tree: Any, targets: list[CompileTarget]) -> None:
-    """After each statement at the module's level that binds the first name of a target."""
+    """Insert a call after each statement at module level that defines the first name of a target."""
     for name, body in ast.iter_fields(tree):
         if name not in ("body", "orelse", "finalbody", "handlers") or not isinstance(body, list):
             continue
@@ -240,7 +249,7 @@ def _call(target: CompileTarget, statement: ast.stmt) -> ast.stmt:
 
 
 def _bound(body: list[ast.stmt]) -> Iterator[str]:
-    """The names that these statements give to something at their own level."""
+    """Yield the names that these statements define at their own level."""
     for statement in body:
         if isinstance(statement, _SCOPES):
             yield statement.name

@@ -1,4 +1,7 @@
-"""A report as JSON, and back: `graphbreak explain --format json`, `--save`, `add`, `compare`. No torch here."""
+"""Write a report as JSON, and read it: `graphbreak explain --format json`, `--save`, `add`, `compare`.
+
+This module does not need torch.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ KIND = "explain"
 SCHEMA = 1
 _LOG = "log"
 _NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 1}
-"""What `read_saved` reads, and up to which schema."""
+"""The kinds of document that `read_saved` reads, with the newest schema of each."""
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
     *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
@@ -35,7 +38,7 @@ _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
 
 class ReportDocument(Document):
-    """A run; explain.schema.json has what is in each site, recompile and category."""
+    """The report of a run. explain.schema.json describes each site, recompile and category."""
 
     environment: dict[str, str]
     program: dict[str, Any]
@@ -48,12 +51,12 @@ class ReportDocument(Document):
 
 
 def read_schema() -> str:
-    """The JSON Schema (draft 2020-12) that every such document satisfies."""
+    """The text of the JSON Schema (draft 2020-12) for these documents."""
     return _SCHEMA_FILE.read_text("utf-8")
 
 
 def outcome_text(outcome: Outcome) -> str:
-    """The JSON document, as it is printed and saved."""
+    """The JSON text of a report, as it is printed and saved."""
     return document_text(report_document(outcome.report, read_answers(), outcome.judgement, outcome.suggestions))
 
 
@@ -63,7 +66,7 @@ def report_document(
     judgement: Judgement | None = None,
     suggestions: tuple[Suggestion, ...] | None = None,
 ) -> ReportDocument:
-    """Everything in the report, and for each site what the registry knows of its ids and whether it is allowed."""
+    """The report as a document. Each site has the registry's answers, and whether the allow-list allows it."""
     torch = report.environment.get("torch", "")
     return {
         **head(KIND, SCHEMA),
@@ -113,7 +116,7 @@ def _site_document(site: Site, answers: Advisor, torch: str) -> dict[str, Any]:
 
 
 def answer_document(answer: Advice) -> dict[str, Any]:
-    """What the registry knows of one id."""
+    """The registry's answer for one id, as JSON values."""
     return {
         "gb_id": answer.gb_id,
         "title": answer.gb_type,
@@ -129,9 +132,9 @@ def answer_document(answer: Advice) -> dict[str, Any]:
 
 
 def read_saved(path: Path) -> Report | CapturedProgram:
-    """What `graphbreak explain --save` or `log --format json` wrote, or a file of captured/.
+    """Read a file that `graphbreak explain --save` or `log --format json` wrote, or a file of captured/.
 
-    InvalidInput, with the remedy, for a file that is none of these, or is damaged.
+    Raises InvalidInput, with the remedy, for any other file and for a damaged one.
     """
     content = read_document(path, _NEWEST, remedy="`graphbreak explain SCRIPT --save FILE` writes one")
     try:
@@ -149,7 +152,7 @@ def _parse(kind: str, content: Mapping[str, Any], path: Path) -> Report | Captur
 
 
 def _report_of_log(content: Mapping[str, Any]) -> Report:
-    """What a log tells of a program: no log counts how often a break ran, and few name their torch."""
+    """The report of a log. A log does not count how often a break ran, and often does not name its torch."""
     return Report(
         environment={"torch": content["torch"]},
         sites=tuple(_logged_site(one) for one in content["breaks"] if one["gb_types"]),
@@ -170,7 +173,7 @@ def _logged_site(one: Mapping[str, Any]) -> Site:
 
 
 def report_from_document(content: Mapping[str, Any]) -> Report:
-    """The report again, without the answers. KeyError, TypeError or ValueError for what is no such document."""
+    """Read a report from its document, without the answers. Raises KeyError, TypeError or ValueError if it can't."""
     return Report(
         environment=dict(content["environment"]),
         program=_program(content["program"]),

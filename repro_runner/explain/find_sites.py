@@ -1,7 +1,7 @@
-"""From what was raised, compiled and counted to sites, recompiles and totals.
+"""Compute sites, recompiles and totals from the breaks, compilations and counts that were recorded.
 
-A site is a file, a line and a cause: two different breaks of one line are two sites, since they have two remedies. What
-the cause surfaced as, in whatever frame, belongs to its site.
+A site is a file, a line and a cause. Two different breaks at one line are two sites, because they need two fixes. The
+break that a cause was reported as belongs to the cause's site, in any frame.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ PAST_LIMIT = "the function reached the recompile limit and now runs as plain Pyt
 NO_FRAME = "it happened outside of a compiled call, as in an export"
 NO_COUNTER = "the code that Dynamo made has no place for a counter"
 _LIMIT = "limit exceeded"
-"""In the type of the break that ends a function's compilations, in all releases."""
+"""In all releases, the type of the break that ends a function's compilations contains this."""
 
 
 def _stack_of(raised: Raised) -> tuple[UserFrame, ...]:
-    """The user's frames; of a break before the first instruction, the function that was to be compiled."""
+    """The user's frames. A break before the first instruction has none: then the frame of the compiled function."""
     if raised.stack or raised.frame is None or raised.frame.code is None:
         return raised.stack
     code = raised.frame.code
@@ -35,17 +35,17 @@ def _stack_of(raised: Raised) -> tuple[UserFrame, ...]:
 
 
 def _is_break(raised: Raised) -> bool:
-    """Whether a graph broke, or a function that the user wants compiled was given up."""
+    """Whether a graph broke, or Dynamo skipped a function that the user asked to compile."""
     if raised.kind == SWALLOWED or not _stack_of(raised):
         return False
     return raised.frame is None or raised.frame.asked_for
 
 
 def _innermost(causes: Iterable[Raised]) -> list[Raised]:
-    """Without those that happened once more inside.
+    """The breaks without those that were reported again by an inner function.
 
-    A break in `g`, inlined into `f`, is reported when `f` is compiled. Then `f` calls `g`, which is compiled by itself,
-    and breaks again: that is the same event, and only the report from `g` is to be counted.
+    A break in `g`, inlined into `f`, is reported when `f` is compiled. Then `f` calls `g`, which is compiled alone and
+    breaks again. That is the same event, and only the report from `g` is counted.
     """
     paths = {id(one): tuple((frame.file, frame.line) for frame in _stack_of(one)) for one in causes}
     known = set(paths.values())
@@ -57,7 +57,7 @@ def _innermost(causes: Iterable[Raised]) -> list[Raised]:
 def _find_frequency(
     causes: Sequence[Raised], ran: Mapping[TakenFrame, int], past_limit: AbstractSet[CodeType]
 ) -> Frequency:
-    """Compilations of one line add up; one of them that can't be counted makes the sum unknown."""
+    """How often the breaks of one line ran: the sum over its compilations; unknown if one of them was not counted."""
     counted = _innermost(causes)
     unknown = next((why for one in counted if (why := _why_unknown(one, ran, past_limit))), "")
     if unknown:
@@ -84,18 +84,18 @@ class Compilation:
     frame: TakenFrame | None
     compile_id: str
     name: str
-    """Of the code: the rest of `f` after line 7 is called `torch_dynamo_resume_in_f_at_7`."""
+    """Dynamo's name: the rest of `f` after line 7 is called `torch_dynamo_resume_in_f_at_7`."""
     file: str
     line: int
     ops: int | None
-    """In its graph; None where the compilation came to nothing."""
+    """Number of ops in its graph; None if the compilation failed."""
     installed: bool
-    """Whether code came of it."""
+    """Whether the compilation produced code."""
     seconds: float
     thrown_away: float
-    """Of those seconds: attempts before the last one, or all of them when the frame was given up."""
+    """The part of `seconds` for attempts before the last one; all of it if Dynamo gave up on the frame."""
     guard: str
-    """Which one failed, so that this compilation had to be; empty for a first one."""
+    """The guard that failed and caused this recompile; empty for a first compilation."""
 
     @property
     def is_rest(self) -> bool:
@@ -108,26 +108,26 @@ class Compilation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """All that was seen while a program compiled and ran."""
+    """Everything that was recorded while a program compiled and ran."""
 
     recorder: Recorder
     compilations: Sequence[Compilation]
     rests: Mapping[TakenFrame, AbstractSet[CodeType]]
     ran: Mapping[TakenFrame, int]
-    """How often the code of a frame got to its break; without those that could not be counted."""
+    """How often the code of a frame reached its break. Frames without a counter are missing."""
 
-    def of(self, causes: Iterable[Raised]) -> list[Compilation]:
+    def compilations_with(self, causes: Iterable[Raised]) -> list[Compilation]:
         """The compilations in which these breaks happened."""
         frames = {one.frame for one in causes if one.frame is not None}
         return [one for one in self.compilations if one.frame in frames]
 
-    def after(self, causes: Iterable[Raised]) -> list[Compilation]:
-        """Those of the rests of functions after these breaks."""
+    def compilations_after(self, causes: Iterable[Raised]) -> list[Compilation]:
+        """The compilations of the rests of functions after these breaks."""
         rests = {rest for one in causes if one.frame is not None for rest in self.rests.get(one.frame, ())}
         return [one for one in self.compilations if one.frame is not None and one.frame.code in rests]
 
     def past_limit(self) -> set[CodeType]:
-        """Functions that were compiled too often to be compiled again."""
+        """The functions that reached the recompile limit."""
         return {
             one.frame.code
             for one in self.recorder.raised
@@ -136,7 +136,7 @@ class Watched:
 
 
 def find_sites(watched: Watched) -> tuple[Site, ...]:
-    """The most expensive first: by the compilation time that it cost, then by how often it ran."""
+    """All sites, the most expensive first: by lost compilation time, then by how often they ran."""
     raised = [one for one in watched.recorder.followed() if _is_break(one)]
     surfaced = {id(one.surfaced_as) for one in raised}
     places: dict[tuple[str, int, str], list[Raised]] = {}
@@ -153,8 +153,7 @@ def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> 
     first, inner = causes[0], _innermost(causes)
     stack = tuple(_plain(frame) for frame in _stack_of(first))
     chain = {watched.recorder.id_of(one): one.parts.gb_type for cause in causes for one in _chain(cause)}
-    here, after = watched.of(causes), watched.after(causes)
-    again = {id(one): one for one in (*here, *after)}
+    affected = (*watched.compilations_with(causes), *watched.compilations_after(causes))
     return Site(
         file=stack[-1].file,
         line=stack[-1].line,
@@ -171,9 +170,9 @@ def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> 
         stack=stack,
         compiled=len({id(cause.frame) for cause in causes}),
         frequency=_find_frequency(causes, watched.ran, past_limit),
-        ops_before=_ops(watched.of(inner)),
-        ops_after=_ops(watched.after(inner)),
-        recompiles=find_recompiles(again.values()),
+        ops_before=_newest_ops(watched.compilations_with(inner)),
+        ops_after=_newest_ops(watched.compilations_after(inner)),
+        recompiles=find_recompiles({id(one): one for one in affected}.values()),
         lost_seconds=_lost_seconds(causes, inner, watched),
         compile_ids=tuple(dict.fromkeys(cause.compile_id for cause in causes if cause.compile_id)),
     )
@@ -190,28 +189,28 @@ def _chain(cause: Raised) -> list[Raised]:
     return chain
 
 
-def _ops(compilations: Sequence[Compilation]) -> int | None:
-    """Of the newest that came to something."""
+def _newest_ops(compilations: Sequence[Compilation]) -> int | None:
+    """The number of ops of the newest compilation that produced code; None if there is none."""
     return next((one.ops for one in reversed(compilations) if one.installed), None)
 
 
 def _lost_seconds(causes: Sequence[Raised], inner: Sequence[Raised], watched: Watched) -> float:
-    """Attempts thrown away at this break, and whole compilations that there would not be without it.
+    """The compilation time that this break cost: attempts that were thrown away, and extra compilations.
 
-    Those are of the rests of functions after it, and of the function that holds the line where it was to be inlined.
-    An attempt thrown away in one of them is the loss of whatever broke there.
+    Extra are the compilations of the rests of functions after the break, and of the function with the break if it was
+    to be inlined. Attempts that were thrown away in an extra compilation count for the break that happened there.
     """
-    here = watched.of(causes)
-    extra = {id(one) for one in watched.after(causes)}
+    extra = {id(one) for one in watched.compilations_after(causes)}
     if len(inner) < len(causes):
-        extra |= {id(one) for one in watched.of(inner) if not one.is_rest}
-    lost = sum(one.thrown_away if one.installed else one.seconds for one in here)
+        extra |= {id(one) for one in watched.compilations_with(inner) if not one.is_rest}
+    broken = watched.compilations_with(causes)
+    lost = sum(one.thrown_away if one.installed else one.seconds for one in broken)
     whole = [one for one in watched.compilations if id(one) in extra and one.installed]
     return lost + sum(one.seconds - one.thrown_away for one in whole)
 
 
 def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...]:
-    """Those that had to be because a guard failed."""
+    """The compilations that were needed because a guard failed."""
     return tuple(
         Recompile(
             function=plain_name(one.name),
@@ -227,9 +226,10 @@ def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...
 
 
 def find_totals(compilations: Sequence[Compilation]) -> Totals:
-    """Graphs and ops of all compilations that came to something: as many graphs as were given to a backend.
+    """The totals of a program. Graphs and ops are those of compilations that produced code.
 
-    A function and each rest of it is one frame, however often it was compiled; a compilation that was given up counts.
+    A function is one frame and each rest of it is one more, even if compiled several times. `compilations` and
+    `compile_seconds` include failed compilations.
     """
     with_graph = [one for one in compilations if one.has_graph]
     return Totals(

@@ -1,4 +1,4 @@
-"""A report without what is its owner's: which types of break, how often, where torch ran. No torch here."""
+"""A report without any text of the program: types of breaks, counts, environment. This module does not need torch."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from repro_runner.explain.site import Observed, Site
 from repro_runner.output.terminal import plain
 
 _SHORTEST = 3
-"""Letters of a name that tell something: an `x` is part of every text."""
+"""The shortest name to look for: a short one, such as `x`, is in many texts by accident."""
 _VALUE = re.compile(r"[/\\]\w[\w.-]*[/\\.]|\.py\b|Variable\(|<class ")
-"""Paths and values as torch prints them: before 2.7 they were part of most types."""
+"""Paths and values as torch prints them. Before torch 2.7, most types contained them."""
 _QUOTED = re.compile(r"""(["'])(.+?)\1""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fingerprint:
-    """What may be shown of a program, and the types that may not: their text quotes the program."""
+    """What may be published about a program, and the types that were left out because they quote the program."""
 
     program: CapturedProgram
     left_out: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class Fingerprint:
 def take_fingerprint(
     report: Observed, *, name: str, about: str, registry: Registry, torch_types: Collection[str] = ()
 ) -> Fingerprint:
-    """Keep types and numbers. `torch_types`: those that torch's sources hold, with or without an id."""
+    """Keep only types and numbers of a report. `torch_types` are types in torch's sources, with or without an id."""
     seen, left_out = [], []
     registered = {gb.gb_id: gb for gb in registry if not gb.local}
     for one in count_types(report):
@@ -47,14 +47,14 @@ def take_fingerprint(
         about=about,
         environment=_environment(report),
         totals=count_totals(report),
-        # A type with placeholders came once per value that torch filled in; here it is one type again.
+        # torch prints a type with placeholders once per value. Here these become one type again.
         breaks=tuple(join_seen(seen, lambda one: (one.gb_id, one.wording.gb_type))),
     )
     return Fingerprint(program=program, left_out=tuple(left_out))
 
 
 def count_types(report: Observed) -> tuple[SeenBreak, ...]:
-    """Every id with its type as torch printed it, sorted; what a break surfaced as counts like its cause."""
+    """Count every (id, type as torch printed it), sorted. The break that a cause was reported as counts, too."""
     found: dict[tuple[str, str], list[Site]] = {}
     for site in report.sites:
         for key in dict.fromkeys(zip(site.gb_ids, site.gb_types, strict=True)):
@@ -63,7 +63,7 @@ def count_types(report: Observed) -> tuple[SeenBreak, ...]:
 
 
 def count_totals(report: Observed) -> dict[str, int]:
-    """Of the whole program, no timings; a log tells at most how many graphs there were."""
+    """The counts of the whole program, without timings. A log has at most the number of graphs."""
     totals = report.totals
     if not totals.frames:
         return {"graphs": totals.graphs} if totals.graphs else {}
@@ -88,7 +88,7 @@ def _seen(gb_id: str, gb_type: str, sites: list[Site]) -> SeenBreak:
 
 
 def _sum(counts: Iterable[int | None]) -> int | None:
-    """None as soon as one is not known: a sum of the others would read as if it were all."""
+    """The sum; None if one of the counts is unknown."""
     whole = 0
     for count in counts:
         if count is None:
@@ -98,7 +98,7 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 
 def join_seen(seen: Iterable[SeenBreak], key: Callable[[SeenBreak], object]) -> list[SeenBreak]:
-    """Add up those with one key; the wording is the first one's."""
+    """Add up the breaks with the same key. The result has the wording of the first."""
     found: dict[object, SeenBreak] = {}
     for one in seen:
         known = found.get(key(one))
@@ -117,7 +117,7 @@ def _added(one: SeenBreak, other: SeenBreak) -> SeenBreak:
 
 
 def _registered_wording(gb: GraphBreak, gb_type: str, report: Observed) -> Revision:
-    """As the registry has it, placeholders and all: the type that was printed, in the wording of that release."""
+    """The registry's wording for the type that was printed, with placeholders, if possible of the same release."""
     torch = report.environment.get("torch", "")
     fitting = [dated for dated in gb.revisions if _fits(dated.revision.gb_type, gb_type)] or list(gb.revisions)
     return next((dated for dated in fitting if torch in dated.releases), fitting[0]).revision
@@ -139,7 +139,7 @@ def _environment(report: Observed) -> Environment:
 
 
 def _quotes_the_program(gb_type: str, report: Observed) -> bool:
-    """Whether a type that has no id holds a text of the program; one of several lines surely holds a value."""
+    """Whether a type without an id contains text of the program. A type with line breaks surely contains a value."""
     if not gb_type.isprintable() or _VALUE.search(gb_type):
         return True
     quoted = (re.search(rf"(?<!\w){re.escape(text)}(?!\w)", gb_type) for text in _own_texts(report))

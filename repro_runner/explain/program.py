@@ -1,4 +1,4 @@
-"""A program to run in this process: what becomes `__main__`, as `python` finds it, and standard output meanwhile."""
+"""A program to run in this process: the module that becomes `__main__`, and standard output while it runs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from registry.errors import InvalidInput, Problem, WriteFailed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramToRun:
-    """A script or a module, its arguments, and what to do to it first."""
+    """A script or a module, its arguments, and how to run it."""
 
     script: str = ""
     module: str = ""
     arguments: tuple[str, ...] = ()
     compiled: tuple[str, ...] = ()
-    """Functions, methods and classes to compile though the program does not: `pkg.mod:step`, `model.py:Net.forward`,
-    `__main__:step` for one of the program itself."""
+    """Functions, methods and classes to compile for the program: `pkg.mod:step`, `model.py:Net.forward`, or
+    `__main__:step` for a function of the program itself."""
     allow_breaks: bool = False
     """Run every `fullgraph=True` with fullgraph off, so that all breaks are listed and not only the first."""
 
@@ -37,31 +37,31 @@ class ProgramToRun:
 
 
 class MainModule(ABC):
-    """The module with nothing executed yet, and where its code comes from."""
+    """The empty `__main__` module before anything ran, and the source of its code."""
 
     file: str
-    """Its whole path, so that the program finds its file wherever it goes."""
+    """Its absolute path, so that the program finds its file even after os.chdir()."""
     argv0: str
-    """What it is called in sys.argv."""
+    """The value for sys.argv[0]."""
     folder: str
     """The first entry of sys.path."""
     module: ModuleType
 
     @abstractmethod
     def code(self) -> CodeType:
-        """Compiled; SyntaxError as `python` would raise it."""
+        """The code object of the program. May raise SyntaxError, as `python` would."""
 
     @abstractmethod
     def source(self) -> bytes | str:
-        """Its text."""
+        """The text of the program. Raises InvalidInput if a module has none."""
 
     @abstractmethod
     def is_called(self, where: str) -> bool:
-        """Whether `where`, a file or the name of a module, means this one."""
+        """Whether `where`, a file or the name of a module, is this module."""
 
 
 def find_main(*, script: str, module: str) -> MainModule:
-    """The one or the other; InvalidInput where there is none."""
+    """The main module of a script or, if `script` is empty, of a module. Raises InvalidInput if there is none."""
     return _Script(script) if script else _Module(module)
 
 
@@ -70,7 +70,7 @@ class _Script(MainModule):
         self._path = Path(script)
         if not self._path.is_file():
             raise InvalidInput([Problem(script, "no such script; name a file that `python` would run, or `-m MODULE`")])
-        self.file = str(self._path.absolute())  # links stay, as Python has it
+        self.file = str(self._path.absolute())  # symbolic links stay, as in Python
         self.argv0 = script
         self.folder = str(self._path.resolve().parent)
         self.module = _empty_main(
@@ -84,8 +84,8 @@ class _Script(MainModule):
         return self._path.read_bytes()
 
     def is_called(self, where: str) -> bool:
-        here = self._path.resolve()
-        return where == "__main__" or here in (Path(where).resolve(), Path(self.folder, where).resolve())
+        script = self._path.resolve()
+        return where == "__main__" or script in (Path(where).resolve(), Path(self.folder, where).resolve())
 
 
 class _Module(MainModule):
@@ -104,13 +104,13 @@ class _Module(MainModule):
         )
 
     def _find(self) -> ModuleSpec:
-        """The current folder comes first, and a package means its `__main__`."""
+        """Find the module, in the current folder first; for a package, its `__main__`. Raises InvalidInput."""
         sys.path.insert(0, self.folder)
         try:
             spec = importlib.util.find_spec(self._name)
             if spec is not None and spec.submodule_search_locations is not None:
                 spec = importlib.util.find_spec(f"{self._name}.__main__")
-        except Exception as error:  # a package is imported on the way, which may raise anything
+        except Exception as error:  # find_spec imports the parent package, which may raise anything
             raise InvalidInput([Problem(f"-m {self._name}", f"can't be found: {error}")]) from error
         finally:
             sys.path.remove(self.folder)
@@ -139,13 +139,13 @@ def _empty_main(**names: Any) -> ModuleType:
 
 
 def keep_stdout(*, alone: bool) -> FileIO:
-    """A way to write to standard output whatever the program does to sys.stdout.
+    """A file that writes to standard output, even if the program replaces or closes sys.stdout.
 
-    With `alone`, from now on the only one: what the program, C code in it and its children print goes to standard
-    error. That stays so until the process ends, since a thread or an `atexit` handler of the program may print later.
+    With `alone`, only this file writes there: output of the program, its C code and its children goes to standard
+    error. That stays so until the process ends, because a thread or an `atexit` handler may print later.
     """
     flush_stdout()
-    kept = FileIO(os.dup(1), "wb")  # a buffer would be emptied once more when Python ends
+    kept = FileIO(os.dup(1), "wb")  # unbuffered: Python would flush a buffer once more when it ends
     if alone:
         os.dup2(2, 1)
         sys.stdout = sys.stderr
@@ -153,7 +153,7 @@ def keep_stdout(*, alone: bool) -> FileIO:
 
 
 def write_stdout(kept: FileIO, text: str) -> None:
-    """All of it; WriteFailed where a disk behind it is full."""
+    """Write the whole text. Raises WriteFailed if that fails, for example on a full disk."""
     left = memoryview(text.encode("utf-8", "backslashreplace"))
     try:
         while left:
@@ -165,14 +165,14 @@ def write_stdout(kept: FileIO, text: str) -> None:
 
 
 def flush_stdout() -> None:
-    """Python's buffer and that of C code: the latter would empty itself after everything else."""
+    """Flush Python's buffer, and that of C code, which would otherwise be written after everything else."""
     sys.stdout.flush()
     if os.name == "posix":
         ctypes.CDLL(None).fflush(None)
 
 
 def usable(stream: TextIO) -> TextIO:
-    """The stream, with nothing left in it; one that leads nowhere where the program or the reader closed it."""
+    """The stream after a flush. If the program or the reader has closed it, a stream that drops everything."""
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""A report that shows itself. No torch here: a saved report is read and shown anywhere."""
+"""The report that users see in Python and in notebooks. This module does not need torch."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from repro_runner.explain.site import Observed
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Report(Observed):
-    """What was seen, for the person who asked: as text, and in a notebook. It is filled when the block ends."""
+    """The breaks of a program, shown as text or in a notebook. It is filled when the `explain()` block ends."""
 
     def __repr__(self) -> str:
         return short_text(self)
 
     def text(self, *, width: int = 80) -> str:
-        """All of it as plain text, as `graphbreak explain` prints it."""
+        """The whole report as plain text, as `graphbreak explain` prints it."""
         from repro_runner.explain.render.formats import Wishes, read_and_render
         from repro_runner.explain.render.terminal import Screen
         from repro_runner.explain.render.view import Outcome
@@ -30,5 +30,5 @@ class Report(Observed):
         return render_notebook(read_view(Outcome(report=self), Wishes()))
 
     def _repr_mimebundle_(self, **_: object) -> dict[str, str]:
-        """What a notebook shows, and what it falls back to."""
+        """The HTML that a notebook shows, and the text for a notebook that can't show HTML."""
         return {"text/html": self._repr_html_(), "text/plain": repr(self)}

@@ -1,8 +1,7 @@
 """Run a user's program in this process as `python SCRIPT ARGS` or `python -m MODULE ARGS` would, and watch it.
 
-Children that the program starts (`multiprocessing`, `subprocess`) are not watched. Its other threads are, and are
-waited for as Python does at its own end; what it registered with `atexit` runs later, after the report. One that ends
-the process at once, with `os._exit`, is reported before that.
+Child processes (`multiprocessing`, `subprocess`) are not watched. Threads are, and they are joined as Python does when
+it ends. `atexit` handlers run later, after the report. If the program calls `os._exit`, the report is made before that.
 """
 
 from __future__ import annotations
@@ -25,14 +24,14 @@ from repro_runner.explain.site import Program
 from repro_runner.explain.watching import breaks_allowed, explain
 
 _WATCHERS = ("repro_runner.capture.recorder", "repro_runner.explain.watching")
-"""Modules whose functions stand around those of torch."""
+"""The modules with wrappers around torch's functions."""
 
 
 def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | None = None) -> Report:
-    """Run it to its end, or to where it fails, and say what was seen; never raises for what the program does.
+    """Run a program until it ends or fails, and return the report. It does not raise what the program raises.
 
-    `leaving` is given the report where the program ends this process at once, and returns the exit code.
-    InvalidInput says that there is no such program, or nothing in it that could be compiled as `compiled` asks.
+    If the program calls `os._exit`, `leaving` gets the report and returns the exit code.
+    Raises InvalidInput if there is no such program, or if it has no function that `compiled` names.
     """
     main = find_main(script=program.script, module=program.module)
     targets = read_targets(program.compiled, main.is_called, main.folder)
@@ -54,17 +53,17 @@ def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | Non
 def _leaving(
     program: ProgramToRun, report: Report, undo: ExitStack, leaving: Callable[[Report], int]
 ) -> Iterator[None]:
-    """`os._exit` waits for the report; in a child of the program it does not."""
-    here, leave = os.getpid(), os._exit
+    """Make `os._exit` call `leaving` with the report first, except in children of the program."""
+    own_pid, leave = os.getpid(), os._exit
 
     def leave_with_report(status: int) -> NoReturn:
-        if os.getpid() != here:
+        if os.getpid() != own_pid:
             leave(status)
         try:
             undo.close()
             report.program = Program(name=program.name, arguments=program.arguments, exit_code=status)
             status = leaving(report)
-        finally:  # nothing goes back to the program
+        finally:  # never return to the program
             leave(status)
 
     os._exit = leave_with_report
@@ -76,7 +75,7 @@ def _leaving(
 
 @contextmanager
 def _as_main(main: MainModule, arguments: tuple[str, ...]) -> Iterator[None]:
-    """sys.argv, sys.path and `__main__` as the program expects them; as they were, afterwards."""
+    """Set sys.argv, sys.path and `__main__` for the program, and restore them at the end."""
     argv, path, before = list(sys.argv), list(sys.path), sys.modules["__main__"]
     try:
         sys.argv[:] = [main.argv0, *arguments]
@@ -90,7 +89,7 @@ def _as_main(main: MainModule, arguments: tuple[str, ...]) -> Iterator[None]:
 
 
 def _outcome(main: MainModule, targets: list[CompileTarget]) -> tuple[int, str]:
-    """Run it and wait for its threads: the exit code that `python` would give, and what it raised."""
+    """Run the program and wait for its threads. Returns (the exit code of `python`, a text of what it raised)."""
     others, names = set(threading.enumerate()), vars(main.module)
     try:
         try:
@@ -113,7 +112,7 @@ def _outcome(main: MainModule, targets: list[CompileTarget]) -> tuple[int, str]:
 
 
 def _join(others: set[threading.Thread]) -> None:
-    """Wait for the program's threads, as Python does at its end; but not for those of pools, which end only then."""
+    """Wait for the program's threads, as Python does when it ends. Threads of executors are left to Python."""
     for thread in threading.enumerate():
         if thread not in others and not thread.daemon and thread not in _threads_queues:
             thread.join()
@@ -129,14 +128,14 @@ def _exit_code(left: SystemExit) -> int:
 
 
 def _from_program(trace: TracebackType | None, names: dict[str, Any]) -> TracebackType | None:
-    """From the program's own first frame on; nothing where none of its code ran."""
+    """The traceback from the program's first frame on; None if no code of the program ran."""
     while trace is not None and trace.tb_frame.f_globals is not names:
         trace = trace.tb_next
     return trace
 
 
 def _leave_out_watchers(error: BaseException) -> None:
-    """Its traceback, and those of what caused it, as they would be without what watches torch."""
+    """Remove the frames of our wrappers from the traceback of an error and of its causes."""
     chain, seen = [error], set[int]()
     while chain:
         one = chain.pop()

@@ -1,6 +1,6 @@
-"""What was seen of a program: the lines at which its graphs break, and what it all cost. No torch here.
+"""The data of a report: the lines at which graphs break, and what they cost. This module does not need torch.
 
-A watched run, a log and a saved report all fill the same classes.
+A watched run, a log and a saved report all use these classes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from repro_runner.capture.breaks import UserFrame
 VERIFIED = "verified"
 NOT_VERIFIED = "not verified"
 NO_ANSWER = "no answer"
-"""Verdicts on what a language model suggests."""
+"""The verdicts on a language model's suggestion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +24,7 @@ class Recompile:
     function: str
     file: str
     line: int
-    """Where the function starts; of the rest of a function after a break, the line of the break."""
+    """The first line of the function. For the rest of a function after a break, the line of the break."""
     guard: str
     compile_id: str
     seconds: float
@@ -32,7 +32,7 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frequency:
-    """How often a site broke the graph while the program ran; None where it was not counted, and `why_unknown`."""
+    """How often a site broke the graph while the program ran. None if not counted; then `why_unknown` says why."""
 
     ran: int | None
     why_unknown: str = ""
@@ -40,68 +40,68 @@ class Frequency:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """One cause of breaks at one line of the user's code, in whatever frames it was compiled."""
+    """One cause of breaks at one line of the user's code, in all frames in which that line was compiled."""
 
     gb_ids: tuple[str, ...]
-    """The cause first, then what it surfaced as: a break in a loop is GB0025, GB7000. Empty where no id is known."""
+    """The id of the cause, then the ids that it was reported as: GB0025, GB7000 in a loop. Empty if no id is known."""
     gb_types: tuple[str, ...]
-    """The type of each id; of an unknown break, its own."""
+    """The type of each id. If no id is known, the type of the break."""
     file: str = ""
-    """Empty where a log does not say."""
+    """Empty if a log does not name the file."""
     line: int = 0
     function: str = ""
     source: str = ""
     columns: tuple[tuple[int, int], ...] = ()
-    """From where to where, in UTF-8 bytes of the whole line, the expressions stand that break; empty where that is not
-    known. One that goes on in later lines ends at a column of its last."""
+    """(start, end) of each expression that breaks, in UTF-8 bytes of the line; empty if not known. The end of an
+    expression with several lines is a column of its last line."""
     kind: str = ""
-    """The worst that came of it, one of KINDS."""
+    """The worst of KINDS that happened at this site."""
     message: str = ""
-    """As torch put it, of the cause; in a log, of all that it surfaced as."""
+    """torch's message for the cause. In a log, the message that torch reported in the end."""
     context: str = ""
     explanation: str = ""
     hints: tuple[str, ...] = ()
     stack: tuple[UserFrame, ...] = ()
-    """From the outermost frame that was being compiled to the site, at its first break."""
+    """The user's frames at the first break, from the outermost frame that was being compiled to the site."""
     compiled: int = 1
-    """In how many compilations of a frame the graph broke here; a log reports each."""
+    """In how many compilations the graph broke here. In a log, the number of reports."""
     frequency: Frequency = Frequency(ran=None)
     ops_before: int | None = None
-    """Ops in the graph that ends here, in its newest compilation; None where there is none."""
+    """Number of ops in the graph that ends here, in its newest compilation; None if there is no graph."""
     ops_after: int | None = None
-    """Ops in the first graph that begins after it."""
+    """Number of ops in the first graph after the break."""
     recompiles: tuple[Recompile, ...] = ()
-    """Of the frames that break here, and of what follows the break."""
+    """Recompiles of the frames that break here, and of the rests after the break."""
     lost_seconds: float = 0.0
-    """Compilation that would not have been without this break: attempts thrown away, frames that resume after it."""
+    """Compilation time that this break cost: attempts thrown away, and frames that resume after it."""
     compile_ids: tuple[str, ...] = ()
-    """Of a log with many, the first."""
+    """The compile ids. If a log has many, only the first ones."""
     sites: int = 1
-    """More than one where lines are not known, and all lines with one type of break are counted together."""
+    """More than 1 if lines are not known, and all lines with one type of break are counted together."""
     how: str = ""
-    """By what a log's break was named: link, type, wording or none."""
+    """How the id of a break in a log was found: link, type, wording or none."""
     candidates: tuple[str, ...] = ()
-    """Other ids that the words in a log may stand for, likeliest first."""
+    """Other ids that fit the text in a log, the most likely first."""
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """Reports per rank; empty where a log does not tell ranks apart."""
+    """Number of reports per rank; empty if a log does not have ranks."""
     log: str = ""
-    """The log that reports it first; empty for a run that was watched."""
+    """The log with the first report; empty for a run that was watched."""
     log_line: int = 0
-    """Where in that log; lines count from 1."""
+    """The line of the first report in that log, counted from 1."""
 
     @property
     def where(self) -> str:
-        """`file:line`; empty where no file is known."""
+        """`file:line`; empty if the file is not known."""
         return f"{self.file}:{self.line}" if self.file else ""
 
     @property
     def gb_id(self) -> str:
-        """Of the cause; empty where no id is known."""
+        """The id of the cause; empty if no id is known."""
         return self.gb_ids[0] if self.gb_ids else ""
 
     @property
     def gb_type(self) -> str:
-        """Of the cause."""
+        """The type of the cause; empty if it is not known."""
         return self.gb_types[0] if self.gb_types else ""
 
     @property
@@ -110,13 +110,13 @@ class Site:
 
     @property
     def count(self) -> int:
-        """How often it ran; where that is not known, how often it was compiled."""
+        """How often it ran. If that is not known, how often it was compiled."""
         return self.compiled if self.ran is None else self.ran
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """Of the whole program."""
+    """The totals of the whole program."""
 
     graphs: int = 0
     ops: int = 0
@@ -131,23 +131,23 @@ class Program:
     """What was run, and how it ended."""
 
     name: str = ""
-    """The script or module, as it was given; empty for a block of Python."""
+    """The script or module, as the user wrote it; empty for an `explain()` block."""
     arguments: tuple[str, ...] = ()
     exit_code: int | None = None
     error: str = ""
-    """What it raised: class and message; empty when it ran to its end."""
+    """The class and message of what it raised; empty if it did not fail."""
 
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Observed:
-    """What was seen of a program; its sites are sorted by cost, the most expensive first."""
+    """Everything that was recorded about a program. The sites are sorted by cost, the most expensive first."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     """As in an evidence file: torch, python, device, platform, date, project."""
     program: Program = Program()
     sites: tuple[Site, ...] = ()
     recompiles: tuple[Recompile, ...] = ()
-    """All of the program's, those at sites included."""
+    """All recompiles of the program, including those at sites."""
     totals: Totals = Totals()
 
     def __iter__(self) -> Iterator[Site]:
@@ -159,32 +159,32 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suggestion:
-    """A cause and a patch in a model's words; only the verdict says whether the patch can be trusted."""
+    """A cause and a patch that a language model wrote. The verdict says whether the patch can be trusted."""
 
     file: str
     line: int
     gb_ids: tuple[str, ...]
     model: str
     verdict: str
-    """verified: it was run, there are fewer breaks, and the results are the same. not verified: `reason` says why.
-    no answer: the model gave none, and `reason` says what happened; what the registry says stands."""
+    """verified: the patch was run, there are fewer breaks, and the results are the same. not verified: `reason` says
+    why. no answer: the model gave none, and `reason` says what happened; the registry's answer stays."""
     reason: str = ""
     cause: str = ""
-    """Not checked."""
+    """The model's explanation, which is not checked."""
     patch: str = ""
-    """A unified diff of `file`, or of the caller's file where the site is in a library."""
+    """A unified diff of `file`, or of the caller's file if the site is in a library."""
     breaks_before: int | None = None
     breaks_after: int | None = None
-    """Break sites of the whole program; None where the patch was not run."""
+    """Break sites of the whole program; None if the patch was not run."""
     outputs: str = ""
-    """equal, differ or not compared; empty where the patch was not run."""
+    """equal, differ or not compared; empty if the patch was not run."""
     notes: tuple[str, ...] = ()
-    """What else the patch does: lines that are no longer printed."""
+    """Other effects of the patch, such as lines that are no longer printed."""
 
     @property
     def where(self) -> str:
         return f"{self.file}:{self.line}"
 
     def as_document(self) -> dict[str, Any]:
-        """Plain JSON values."""
+        """The suggestion as JSON values."""
         return {**asdict(self), "gb_ids": list(self.gb_ids), "notes": list(self.notes)}

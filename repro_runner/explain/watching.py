@@ -1,4 +1,4 @@
-"""Watch a program compile and run; with breaks allowed, where it asks for one whole graph."""
+"""Watch a program while it compiles and runs. Breaks can be allowed although the program asks for one whole graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import torch
 from repro_runner.capture.identify import Identifier
 from repro_runner.capture.recorder import Recorder, TakenFrame
 from repro_runner.environment import describe_environment
-from repro_runner.explain.counting import Tally, counted
+from repro_runner.explain.counting import Tally, with_counter
 from repro_runner.explain.find_sites import Compilation, Watched, find_recompiles, find_sites, find_totals
 from repro_runner.explain.report import Report
 from repro_runner.torch_seams import (
@@ -30,16 +30,16 @@ from repro_runner.torch_seams import (
 )
 
 _GUARD = re.compile(r"\s*(?:!?\d+(?:/\d+)+: )?(?P<guard>.*?)\s*(?:\s{2}# .*)?(?:\n.*|$)", re.DOTALL)
-"""Torch puts the compilation whose guard failed before the guard, and source and stack of the user's code after it."""
+"""torch writes the compile id before the guard that failed, and source and stack of the user's code after it."""
 
 
 @contextmanager
 def explain() -> Iterator[Report]:
-    """Record every break of this process; the report is filled when the block ends, also by an exception.
+    """Record every break of this process. The report is filled when the block ends, also after an exception.
 
-    All threads are watched. Breaks are seen when a frame is compiled: what was compiled before the block is not in the
-    report, and runs as it did. Blocks nest. Code that was compiled inside keeps its counters, of some ten nanoseconds a
-    call, afterwards.
+    All threads are watched. A break is recorded when its frame is compiled, so code that was compiled before the block
+    is not in the report. Blocks can be nested. Code that was compiled inside the block keeps its counters, which cost
+    about 10 ns per call.
     """
     report = Report()
     watcher = _Watcher()
@@ -56,7 +56,7 @@ def explain() -> Iterator[Report]:
 
 
 class _Watcher:
-    """What is looked at while the block lasts."""
+    """Records breaks, compilations and counts while an `explain()` block runs."""
 
     def __init__(self) -> None:
         self._recorder = Recorder(Identifier())
@@ -70,14 +70,14 @@ class _Watcher:
             undo.callback(convert_frame.register_bytecode_hook(self._count).remove)
 
     def _count(self, code: CodeType, new_code: CodeType) -> CodeType | None:  # noqa: ARG002  torch's signature
-        """Called by Dynamo with the code that it made of a frame; what comes back is installed in its place."""
+        """Dynamo calls this with the code that it made for a frame, and installs the code that is returned, if any."""
         frame = self._recorder.current_frame()
         if frame is None or not any(one.kind == "resumed" for one in frame.raised):
             return None
         if getattr(dynamo_config, "caching_precompile", False):
-            return None  # this code goes to disk, where a counter can't go
+            return None  # this code is saved to disk, and a counter can't be saved
         tally = Tally()
-        changed = counted(new_code, tally)
+        changed = with_counter(new_code, tally)
         if changed is not None:
             self._tallies[frame] = tally
         return changed
@@ -92,24 +92,24 @@ class _Watcher:
 
 
 def _environment() -> dict[str, str]:
-    """As in an evidence file; nothing outside of this process is asked."""
-    here = describe_environment("cpu")
+    """The environment, as in an evidence file. It starts no process to ask for the GPU."""
+    described = describe_environment("cpu")
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
-        return {**here, "device": "cuda", "device_name": torch.cuda.get_device_name()}
-    return here
+        return {**described, "device": "cuda", "device_name": torch.cuda.get_device_name()}
+    return described
 
 
 class _CompilationCollector:
-    """Collects compilations while `undo` lasts; stays empty on a torch that does not record them."""
+    """Collects compilations until `undo` ends. It stays empty on a torch that does not record them."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.seen: list[Compilation] = []
         self.rests: dict[TakenFrame, set[CodeType]] = {}
-        """What Dynamo made of the rest of a function after its break, by the frame that broke."""
+        """The code for the rest of a function after its break, by the frame that broke."""
         self._recorder = recorder
 
     def install(self, undo: ExitStack) -> None:
-        """Listen where torch makes its record, of which it keeps 64, and where it makes the rests."""
+        """Wrap the places where torch makes its record (it keeps only 64) and the rests of functions."""
         _wrap_class_method(undo, getattr(dynamo_utils, "CompilationMetrics", None), "create", self._around_create)
         _wrap_class_method(undo, ContinueExecutionCache, "lookup", self._around_lookup)
 
@@ -154,7 +154,7 @@ class _CompilationCollector:
         )
 
     def _add_backward(self, compile_id: str, seconds: float) -> None:
-        """The backward graph is compiled when it first runs: its time is that of the forward one's compilation."""
+        """Add the time of a backward graph, which is compiled when it first runs, to its forward compilation."""
         for one in reversed(self.seen):
             if one.compile_id == compile_id:
                 one.seconds += seconds
@@ -174,14 +174,14 @@ def _wrap_class_method(undo: ExitStack, owner: Any, name: str, wrapper: Callable
 
 @contextmanager
 def breaks_allowed() -> Iterator[None]:
-    """`fullgraph=True`, `nopython=True` and `error_on_graph_break(True)` have no effect on what is made inside.
+    """Inside the block, `fullgraph=True`, `nopython=True` and `error_on_graph_break(True)` have no effect.
 
-    Dynamo traces some things only where breaks are errors: `.item()` breaks here, and does not with `fullgraph=True`.
+    Dynamo traces some code only if breaks are errors: `.item()` breaks here, and does not with `fullgraph=True`.
     """
     with ExitStack() as undo:
         for owner in (dynamo, eval_frame):
             wrap(undo, owner, "optimize", _around_optimize)
-        # What Dynamo calls, and what it traces in its place; not in all releases.
+        # The class that Dynamo calls, and the one that it traces instead. Not all releases have them.
         for owner, name in (
             (decorators, "ErrorOnGraphBreakDecoratorContextManager"),
             (ctx_manager, "ErrorOnGraphBreakVariable"),

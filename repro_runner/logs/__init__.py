@@ -1,1 +1,1 @@
-"""Text logs, structured traces, tt-xla logs and tracebacks -> the same breaks. No torch here."""
+"""Read breaks from text logs, structured traces, tt-xla logs and tracebacks. This package does not need torch."""

@@ -1,4 +1,4 @@
-"""All inputs read, each by the reader for its format, and their breaks counted together."""
+"""Read all inputs, each with the reader for its format, and count their breaks together."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from repro_runner.logs.traces.compilations import ProcessDocument
 
 BINARY = "binary"
 FORMATS: tuple[Format, ...] = (traces, tt_xla, text)
-"""The first that recognises an input reads it: those that are surest of themselves come first."""
+"""The first format that recognises an input reads it. `text`, which recognises everything, comes last."""
 
 _TEXT = bytes(range(32, 127)) + bytes(range(128, 256)) + b"\a\b\t\n\v\f\r\x1b"
 _MOST_OTHERS = 0.05
-"""Share of control characters up to which it still is a text, if a damaged one."""
+"""An input with a larger share of control characters is binary. A damaged text may have some."""
 MIXED = "mixed"
 PROCESSES = "processes"
-"""Where a trace keeps what each process did."""
+"""The key of the processes in the details of a trace."""
 _INTERRUPTED = "interrupted"
 
 
 def find_format(head: bytes) -> Format | None:
-    """The format of an input that starts with these bytes; None for what is no text at all."""
+    """The format of an input that starts with these bytes; None for a binary file."""
     first = head[:HEAD]
     if len(first.translate(None, _TEXT)) > _MOST_OTHERS * len(first):
         return None
@@ -39,35 +39,35 @@ def find_format(head: bytes) -> Format | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogFile:
-    """One input, and what was in it."""
+    """One input, and what the reader found in it."""
 
     name: str
     named: bool
-    """Whether the user named it; else it was in a folder."""
+    """Whether the user named it. Otherwise it was found in a folder."""
     bytes: int
-    """Unpacked."""
+    """Its size after decompression."""
     part: LogPart
     cut: str = ""
-    """Why its end was not reached; empty when it was."""
+    """Why it was not read to its end; empty if it was."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogAnalysis:
-    """What all inputs tell."""
+    """What was found in all inputs together."""
 
     format: str
-    """Of all inputs that are of use; "mixed" where they differ."""
+    """The format of the inputs, without binary ones and, if possible, without plain text; "mixed" if they differ."""
     files: tuple[LogFile, ...]
     graphs: int | None
-    """Of all inputs that tell; None where none does."""
+    """The number of graphs in all inputs that count them; None if no input does."""
     breaks: tuple[Site, ...]
-    """The most frequent first."""
+    """All breaks, the most frequent first."""
     torch: str
-    """The release that was named, else the one that the inputs name; empty where they don't, or differ."""
+    """The release that the user gave, else the one in the inputs; empty if no input has it, or if they differ."""
     differences: tuple[str, ...] = ()
-    """What the ranks of one job do not share."""
+    """How the ranks of one job differ, one line per difference."""
     problems: tuple[Problem, ...] = ()
-    """Inputs that could not be read, or not to their end."""
+    """Inputs that could not be read completely."""
     interrupted: bool = False
 
     @property
@@ -76,14 +76,17 @@ class LogAnalysis:
 
     @property
     def unknown(self) -> tuple[Site, ...]:
-        """Breaks that the registry has no id for."""
+        """The breaks without an id in the registry."""
         return tuple(one for one in self.breaks if not one.gb_ids)
 
 
 def analyse(
     sources: FoundSources, matcher: Matcher, *, torch: str | None = None, advance: Callable[[int], None] | None = None
 ) -> LogAnalysis:
-    """Read every input, whatever becomes of the others. Ctrl-C ends it early; what was read is in the analysis."""
+    """Read every input; one that can't be read becomes a problem. After Ctrl-C, the analysis has what was read so far.
+
+    `torch` is the release that wrote the logs. `advance` is called with the number of bytes that were read.
+    """
     files: list[LogFile] = []
     problems = list(sources.problems)
     interrupted = False
@@ -105,11 +108,11 @@ def analyse(
 
 
 def with_titles(analysis: LogAnalysis, answers: Advisor) -> LogAnalysis:
-    """A break that a log names by its link alone gets the type that the registry has."""
-    return replace(analysis, breaks=tuple(_with_titles(one, answers) for one in analysis.breaks))
+    """Add the registry's type to breaks that a log names only by their link."""
+    return replace(analysis, breaks=tuple(_with_types(one, answers) for one in analysis.breaks))
 
 
-def _with_titles(one: Site, answers: Advisor) -> Site:
+def _with_types(one: Site, answers: Advisor) -> Site:
     types = []
     for place, gb_id in enumerate(one.gb_ids):
         printed = one.gb_types[place] if place < len(one.gb_types) else ""
@@ -121,7 +124,7 @@ def _with_titles(one: Site, answers: Advisor) -> Site:
 def read_source(
     source: Source, matcher: Matcher, *, torch: str | None = None, advance: Callable[[int], None] | None = None
 ) -> LogFile:
-    """Read one input to its end, or to the size that it had when it was opened; OSError if it can't be opened."""
+    """Read one input, up to the size that it had when it was opened. Raises OSError if it can't be opened."""
     with open_source(source) as (raw, limit):
         stream = Stream(raw, limit, advance)
         blocks: Iterator[bytes] = stream.blocks()
@@ -178,7 +181,7 @@ def _combine(
 
 
 def _find_differences(parts: Sequence[LogPart]) -> Iterator[str]:
-    """One line per difference; none where there are not two ranks, or they are the same."""
+    """Yield one line per difference between ranks; nothing if there is one rank, or if all ranks are the same."""
     documents: list[ProcessDocument] = []
     for part in parts:
         processes = part.details.get(PROCESSES, ())

@@ -1,7 +1,7 @@
-"""The bytes of a log, whatever it is wrapped in, as blocks of whole lines: memory does not grow with the log.
+"""Read a log, also a packed or quoted one, as blocks of whole lines, so that memory does not grow with the log.
 
-A block ends with a line feed, unless it is the last one, or a piece of a line that is longer than a block: such a line
-goes on in the next block."""
+A block ends with a line feed, except the last block, and a block that ends inside a line longer than a block. Such a
+line continues in the next block."""
 
 from __future__ import annotations
 
@@ -14,35 +14,35 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, Protocol
 
 BLOCK = 4 * 1024 * 1024
-"""Bytes in a block, about."""
+"""The approximate number of bytes in a block."""
 HEAD = 256 * 1024
-"""Bytes by which a format is recognised."""
+"""A format is recognised by this many bytes."""
 _CHUNK = 1024 * 1024
 _WORD_ENDS = (b"\r", b" ", b",")
-"""Where a line that has to be cut may be: after a progress bar, a word or an item, so that none is torn apart."""
+"""A line that is too long is cut after one of these: the end of a progress bar, a word or an item."""
 _GZIP, _ZSTD = b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd"
 _STEP = 1024
-"""Packed bytes that are unpacked at a time: gzip makes at most 1 MiB of so few, zstd 32. Damage costs no more."""
+"""How many packed bytes are unpacked in one step. They become at most 1 MiB with gzip, and 32 MiB with zstd."""
 _ZSTD_WINDOW = 128 * 1024 * 1024
-"""What `zstd --long` writes; a file that asks for more memory is refused."""
+"""The window that `zstd --long` uses. A file that needs more memory is refused."""
 _STRING = rb'("[^"\\\n]*(?:\\[^\n][^"\\\n]*)*")'
 
 
 @dataclass(slots=True)
 class Stream:
-    """One input while it is read: go through `blocks` once, then `cut` tells whether its end was reached."""
+    """One input while it is read. Iterate over `blocks` once; after that, `cut` is set if the end was not reached."""
 
     raw: BinaryIO
     limit: int | None = None
-    """Bytes to take: what a file held when it was opened, however much is appended while it is read."""
+    """How many bytes to read: the size of the file when it was opened, even if it grows meanwhile."""
     advance: Callable[[int], None] | None = None
-    """Told how many bytes were taken."""
+    """Called with the number of bytes of each read."""
     cut: str = ""
-    """Why the rest could not be read; empty when all of it was."""
+    """Why the rest could not be read; empty if everything was read."""
     unpacked_bytes: int = 0
 
     def blocks(self) -> Iterator[bytes]:
-        """Blocks of whole lines. An input that breaks off gives what came before, and `cut` says why."""
+        """Yield blocks of whole lines. If the input breaks off, the blocks end there and `cut` says why."""
         parts: list[bytes] = []
         held = 0
         for piece in self._pieces():
@@ -79,12 +79,12 @@ class Stream:
 
 
 def find_block_end(held: bytes) -> int:
-    """Where to cut at least BLOCK bytes: after the last line end; in a line without one, after a word."""
+    """Where to cut at least BLOCK bytes: after the last line end; if there is none, after a word."""
     return held.rfind(b"\n") + 1 or find_cut(held, 0, BLOCK)
 
 
 def find_cut(line: bytes, start: int, size: int) -> int:
-    """Where a piece from `start` on, of at most `size` bytes, ends: after a word, if one ends in its last eighth."""
+    """The end of a piece of at most `size` bytes from `start` on: after a word, if one ends in its last eighth."""
     end = start + size
     for mark in _WORD_ENDS:
         if cut := line.rfind(mark, end - size // 8, end) + 1:
@@ -93,31 +93,31 @@ def find_cut(line: bytes, start: int, size: int) -> int:
 
 
 class Torn(Exception):
-    """The packed bytes are damaged or end too early; what came before was given."""
+    """The packed bytes are damaged or end too early. The bytes before the damage were returned."""
 
 
 class _Member(Protocol):
-    """One of several packed files in a row, as one file may hold them."""
+    """A decompressor for one packed member. A gzip or zstd file may contain several members in a row."""
 
     @property
     def ended(self) -> bool: ...
 
     @property
     def rest(self) -> bytes:
-        """What follows its end."""
+        """The bytes after its end."""
 
     def expand(self, packed: bytes) -> Iterator[bytes]:
-        """Give the bytes in small pieces; Torn for what is damaged."""
+        """Yield the unpacked bytes in small pieces. Raises Torn if the data is damaged."""
 
 
 def unpack(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The text in these bytes, known by the first of them; what is not wrapped stays as it is."""
+    """Unpack gzip and zstd and decode UTF-16, recognised by the first bytes. Other bytes are not changed."""
     first = next(chunks, b"")
     if first.startswith(_GZIP):
         yield from _unpack_members(first, chunks, _Gzip, "gzip")
     elif first.startswith(_ZSTD):
         yield from _unpack_members(first, chunks, _Zstd, "zstd")
-    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # what PowerShell makes of `2> log.txt`
+    elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell writes this for `2> log.txt`
         decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
         yield decoder.decode(first).encode("utf-8", "replace")
         for chunk in chunks:
@@ -188,18 +188,18 @@ class _Zstd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quoting:
-    """One way to keep lines in JSON."""
+    """A format that stores the lines of a log as JSON strings."""
 
     sign: re.Pattern[bytes]
-    """How a log begins that is kept so."""
+    """Matches the start of a log in this format."""
     line: re.Pattern[bytes]
-    """A line of JSON that holds text; the first group is the string."""
+    """Matches a line of JSON with text. The first group is the string."""
     whole_lines: bool
-    """Whether every string is a line, also one that has no line end of its own."""
+    """Whether every string is a whole line, even without a line end."""
     note: str = ""
 
     def unquote(self, block: bytes) -> bytes:
-        """The text in a block of lines; a line that holds no text stays as it is."""
+        """The text of a block. Lines without text are not changed."""
         return self.line.sub(self._text, block)
 
     def _text(self, line: re.Match[bytes]) -> bytes:
@@ -225,5 +225,5 @@ _NOTEBOOK = Quoting(
 
 
 def find_quoting(head: bytes) -> Quoting | None:
-    """How the lines of an input that starts with these bytes are kept; None for plain text."""
+    """How an input that starts with these bytes quotes its lines; None for plain text."""
     return next((each for each in (_DOCKER, _NOTEBOOK) if each.sign.match(head)), None)

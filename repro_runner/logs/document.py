@@ -1,4 +1,4 @@
-"""An analysis as JSON: `graphbreak log --format json`."""
+"""Write an analysis as JSON: `graphbreak log --format json`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SCHEMA_FILE = Path(__file__).with_name("log.schema.json")
 
 
 class LogDocument(Document):
-    """What all logs say; log.schema.json has what is in each break, category and file."""
+    """The analysis of all logs. log.schema.json describes each break, category and file."""
 
     format: str
     torch: str
@@ -39,12 +39,12 @@ class LogDocument(Document):
 
 
 def read_schema() -> str:
-    """The JSON Schema (draft 2020-12) that every such document satisfies."""
+    """The text of the JSON Schema (draft 2020-12) for these documents."""
     return _SCHEMA_FILE.read_text("utf-8")
 
 
 def analysis_document(analysis: LogAnalysis, answers: Advisor) -> LogDocument:
-    """Everything in the analysis, and for each break what the registry knows of its ids."""
+    """The analysis as a document. Each break has the registry's answers for its ids."""
     return {
         **head(KIND),
         "format": analysis.format,

@@ -1,4 +1,4 @@
-"""What a log says: its breaks, its graphs, and which questions it can't answer."""
+"""The data that readers take from logs: breaks, graphs, and questions that a log can't answer."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ _COMPILE_IDS_KEPT = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoggedGraph:
-    """One graph of a log that tells what became of each."""
+    """One graph, from a log that shows the stages of each graph."""
 
     log_line: int
     last_stage: str
     stages: tuple[str, ...]
     error: str = ""
     location: str = ""
-    """file:line of the user's code."""
+    """`file:line` of the user's code."""
     split_by: str = ""
-    """Who ended the graph before it: Dynamo, torch_xla, export; empty where the log does not say."""
+    """What ended the graph before it: Dynamo, torch_xla or export; empty if the log does not show it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfit:
-    """A question that this log can't answer, and the command line that makes one which can."""
+    """A question that this log can't answer, and the command that makes a log with the answer."""
 
     question: str
     why: str
@@ -38,45 +38,45 @@ class Unfit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogPart:
-    """What one reader found in one input."""
+    """What a reader found in one input."""
 
     format: str
     graphs: int | None = None
-    """How many graphs were compiled; None where the log does not tell."""
+    """How many graphs were compiled; None if the log does not show it."""
     breaks: tuple[Site, ...] = ()
     graph_list: tuple[LoggedGraph, ...] = ()
     rank: str = ""
     torch: str = ""
-    """The release that wrote the log, where the log names it."""
+    """The torch release that wrote the log, if the log names it."""
     errors: tuple[str, ...] = ()
-    """What went wrong in the program that wrote the log, in its words."""
+    """Error messages of the program that wrote the log."""
     notes: tuple[str, ...] = ()
     unfit: tuple[Unfit, ...] = ()
     details: Mapping[str, object] = field(default_factory=dict)
-    """What only this format tells, as JSON has it."""
+    """JSON values that only this format has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """What a reader knows before it reads."""
+    """What a reader gets before it reads."""
 
     log: str
-    """The name of the file, as people are shown it."""
+    """The name of the file, as it is shown to the user."""
     matcher: Matcher
     torch: str | None = None
-    """The release that wrote the log, where the user named it."""
+    """The release that wrote the log, if the user gave it."""
     rank: str = ""
-    """From the name of the file; empty where it does not tell."""
+    """The rank in the name of the file; empty if there is none."""
 
 
 class Reader(Protocol):
-    """Takes the blocks of one input, one after the other."""
+    """Reads the blocks of one input, one after the other."""
 
     def feed(self, block: bytes) -> None:
-        """A block of whole lines, or a piece of a long line: see blocks.py."""
+        """Read a block of whole lines, or a piece of a long line: see blocks.py."""
 
     def finish(self) -> LogPart:
-        """After the last block: what was found."""
+        """Call this after the last block. Returns what was found."""
 
 
 class Format(Protocol):
@@ -92,9 +92,9 @@ class Format(Protocol):
 
 
 class Gathering:
-    """Takes reports, gives breaks, in the order in which they were first reported.
+    """Collects reports of breaks, in the order of the first reports.
 
-    The same break at the same place is one break, however often and by however many ranks it is reported.
+    All reports of the same break at the same place, by any rank, become one break with a count.
     """
 
     def __init__(self, breaks: Iterable[Site] = ()) -> None:
@@ -103,7 +103,7 @@ class Gathering:
             self.add(one)
 
     def add(self, one: Site) -> None:
-        """Count it to its like, or begin a new one."""
+        """Add a report to the same break at the same place, or start a new break."""
         key = _identity(one)
         before = self._breaks.get(key)
         self._breaks[key] = one if before is None else _combine(before, one)
@@ -114,7 +114,7 @@ class Gathering:
 
 
 def _identity(one: Site) -> tuple[object, ...]:
-    """Place and cause. An unknown break is its type; one that has not even that is its text."""
+    """The place and the cause of a break. The cause is its id; without one its type, and without that its message."""
     cause = one.gb_ids[:1] or one.gb_types[:1] or (one.message,)
     return one.file, one.line, *cause
 
@@ -143,5 +143,5 @@ def _combine(one: Site, other: Site) -> Site:
 
 
 def rank_order(rank: str) -> tuple[int, str]:
-    """Ranks by their number."""
+    """A sort key that orders ranks by their number."""
     return (int(rank), "") if rank.isdecimal() else (0, rank)

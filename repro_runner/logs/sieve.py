@@ -1,4 +1,4 @@
-"""Of a log's blocks, the lines that may matter: the rest is passed over as bytes, as fast as a substring search."""
+"""Find the lines of a log that may belong to a message. All other lines are skipped with a fast search for bytes."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ from registry.message_layout import MESSAGE_SIGNS, SIGNS
 from repro_runner.logs.blocks import BLOCK, find_cut
 
 LONG_LINE = 64 * 1024
-"""A longer line is taken in pieces: people do not read it, and a message in it must not carry all of it along."""
+"""A longer line is split into pieces, so that a message in it does not contain the whole line."""
 
 _AT_ONCE = 4 * 1024
-"""Bytes given from a sign on, without a look at which lines of them have one: where one is, more are."""
+"""This many bytes after a sign are passed on without a further search, because more signs usually follow."""
 
 _OF_A_MESSAGE = tuple(sign.encode() for sign in MESSAGE_SIGNS)
-"""What the other signs mark only goes with one of these."""
+"""Signs of a message. The other signs matter only near one of these."""
 _BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"he above exception", b"Traceback (most recent")
 _ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSAGE]))
 
 
 class Sieve:
-    """Gives the lines that a DraftReader has to see, with their numbers, so that it finds what it would in all lines.
+    """Yields the numbered lines that a DraftReader needs in order to find the same messages as in the whole log.
 
-    While the reader is busy with a message, that is every line. Else it is those from a line with a sign on and, of
-    the lines before it, the last that is not blank. Lines of one message may be as far apart as a block is long.
+    While the reader is busy with a message, that is every line. Otherwise it is the lines from a line with a sign on,
+    and the last non-blank line before it. Two lines of one message may be up to a block apart.
     """
 
     def __init__(self) -> None:
         self._number = 1
         self._held: deque[tuple[int, bytes, bool]] = deque()
-        """Blocks without a sign of a message: a message may begin with lines in them."""
+        """Recent blocks without a sign of a message. The next message may start in them."""
         self._held_bytes = 0
         self._since_message = BLOCK
-        """Bytes since the last block with a message: a message may go on there."""
+        """Bytes since the last block with a message, which may continue in them."""
         self._in_line = False
-        """Whether the last block ended within a line."""
+        """Whether the last block ended inside a line."""
 
     def sift(self, block: bytes, busy: Collection[str]) -> Iterator[tuple[int, str]]:
-        """The lines of the next block; `busy` is looked at anew after each."""
+        """Yield the needed lines of the next block. `busy` may change after each line, and is not empty while the
+        reader is busy with a message."""
         arrived = self._number, block, self._in_line
         self._number += block.count(b"\n")
         self._in_line = not block.endswith(b"\n")
@@ -82,7 +83,7 @@ class Sieve:
 
 
 class _Signs:
-    """Where the next sign is; each is sought once over the whole block, however many there are."""
+    """Finds the next sign in a block. The block is searched only once for each sign."""
 
     def __init__(self, block: bytes) -> None:
         self._block = block
@@ -90,7 +91,7 @@ class _Signs:
         self._next = -1
 
     def next(self, at: int) -> int:
-        """The first place from `at` on; the block's length where there is none."""
+        """The position of the first sign from `at` on; the length of the block if there is none."""
         if self._next < at:
             for sign, place in self._places.items():
                 if place < at:
@@ -110,7 +111,7 @@ def _lines(taken: bytes, number: int, *, in_line: bool) -> Iterator[tuple[int, s
 
 
 def _pieces(line: bytes, *, continued: bool) -> Iterator[bytes]:
-    """The line; of a long one its beginning, and of the rest only what has a sign."""
+    """Yield the line. A long line is split: its first piece, and each further piece that contains a sign."""
     start, first = 0, not continued
     while True:
         end = find_cut(line, start, LONG_LINE) if len(line) - start > LONG_LINE else len(line)

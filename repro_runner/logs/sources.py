@@ -1,4 +1,4 @@
-"""From what the user named to the files there are: folders are gone through, loops of links end, none comes twice."""
+"""Find the files that the user named, also in folders. Loops of links end, and no file comes twice."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ _TORCHRUN = re.compile(r"attempt_[0-9]+/([0-9]+)/std(?:out|err)\.log")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
-    """One input."""
+    """One input: a file or standard input."""
 
     name: str
-    """As people are shown it."""
+    """The name that is shown to the user."""
     path: Path | None
-    """None for what comes in by standard input."""
+    """None for standard input."""
     named: bool
-    """Whether the user named it; else it was in a folder that the user named."""
+    """Whether the user named it. Otherwise it was found in a folder that the user named."""
 
     @property
     def rank(self) -> str:
-        """Of the process that wrote it, by its name or by the folders that torchrun makes."""
+        """The rank of the process that wrote it, from its name or from torchrun's folders; empty if unknown."""
         if self.path is None:
             return ""
         found = _RANK.search(self.path.name) or _TORCHRUN.search(self.path.as_posix())
@@ -41,25 +41,25 @@ class Source:
 
 @dataclass(slots=True)
 class FoundSources:
-    """All of them, and what could not be found."""
+    """All inputs that were found, and problems with those that were not."""
 
     found: list[Source] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     _seen: set[tuple[int, int]] = field(default_factory=set)
 
     def add(self, path: Path) -> None:
-        """A file, or all files in a folder, in the order of their names."""
+        """Add a file, or all files in a folder, in the order of their names."""
         waiting = [path]
         while waiting:
             one = waiting.pop()
             try:
                 waiting += reversed(self._look_at(one, named=one is path))
             except OSError as error:
-                if one is path or not one.is_symlink():  # a link in a folder may lead nowhere, or to itself
+                if one is path or not one.is_symlink():  # a broken link in a folder is no problem
                     self.problems.append(Problem(str(one), f"{error.strerror or error}; it is left out"))
 
     def _look_at(self, path: Path, *, named: bool) -> list[Path]:
-        """Keep a file that is new; give what is in a folder that is new."""
+        """Keep a file that was not seen yet. Returns the contents of a folder that was not seen yet."""
         status = path.stat()
         if (status.st_dev, status.st_ino) in self._seen:
             return []
@@ -72,7 +72,7 @@ class FoundSources:
 
 
 def find_sources(arguments: Sequence[str]) -> FoundSources:
-    """The inputs behind these arguments; `-` is standard input."""
+    """Find the inputs that these arguments name. `-` is standard input."""
     sources = FoundSources()
     for argument in dict.fromkeys(arguments):
         if argument == STDIN:
@@ -86,7 +86,7 @@ def find_sources(arguments: Sequence[str]) -> FoundSources:
 
 @contextmanager
 def open_source(source: Source) -> Iterator[tuple[BinaryIO, int | None]]:
-    """The bytes, and how many there were when it was opened; None where that can't be known, as of a pipe."""
+    """Open an input and yield (its bytes, its size now). The size is None if it can't be known, as for a pipe."""
     if source.path is None:
         yield sys.stdin.buffer, None
         return
@@ -96,12 +96,12 @@ def open_source(source: Source) -> Iterator[tuple[BinaryIO, int | None]]:
 
 
 def count_bytes(sources: Iterable[Source]) -> int | None:
-    """Bytes on disk in all; None if one of them has no size."""
+    """The number of bytes on disk of all inputs; None if one of them has no size."""
     total = 0
     for source in sources:
         try:
             status = source.path.stat() if source.path else None
-        except OSError:  # it will be reported when it is opened
+        except OSError:  # the problem is reported when the file is opened
             continue
         if status is None or not stat.S_ISREG(status.st_mode):
             return None

@@ -1,4 +1,4 @@
-"""Text: what torch logs (TORCH_LOGS=graph_breaks or +dynamo), what Python prints of an exception, and all else."""
+"""Read text logs: torch's logs (TORCH_LOGS=graph_breaks or +dynamo), Python's tracebacks, and any other text."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _TO_BACKEND = b"Step 2: calling compiler function"
 _VERSION = re.compile(rb"(?:PyTorch version: |\btorch==|\btorch version: )([0-9]+\.[0-9]+\.[0-9]+)")
 _EXCEPTION = re.compile(rf"{re.escape(EXCEPTIONS)}[A-Za-z]+: |^Unsupported: ")
 _SUMMARY = re.compile(r"(?:FAILED|ERROR) |[^\"\n]{1,1000}\.py:[0-9]+: ")
-"""How pytest begins its last lines and those of `--tb=line`, which repeat what failed."""
+"""The start of pytest's summary lines and of `--tb=line`. They repeat errors that were printed before."""
 _COMMAND = "TORCH_LOGS={} python your_script.py 2> breaks.log"
 NO_BREAKS = Unfit(
     question="where graphs break",
@@ -49,7 +49,7 @@ _ERRORS_KEPT = 100
 
 
 def recognise(head: bytes) -> bool:  # noqa: ARG001
-    """Whatever is no other format is text."""
+    """Always true: an input that no other format recognises is text."""
     return True
 
 
@@ -58,7 +58,7 @@ def open_reader(source: Input) -> TextReader:
 
 
 class TextReader:
-    """Finds reports of breaks, exceptions, and what only mentions a break; each break is counted once."""
+    """Finds reports of breaks, exceptions, and lines that only mention a break. Each report is counted once."""
 
     def __init__(self, source: Input) -> None:
         self._source = source
@@ -69,7 +69,7 @@ class TextReader:
         self._summaries: list[Site] = []
         self._formats = {GRAPH_BREAKS: 0, TRACEBACK: 0}
         self._seen: Recent[int, None] = Recent(_REPORTS_KEPT)
-        """Reports in records: a log that quotes itself must not count them twice."""
+        """Hashes of the reports that were counted, because a log may quote itself."""
         self._last_exception: tuple[int, str] = (0, "")
         self._errors: Counter[str] = Counter()
         self._more_errors = 0
@@ -98,7 +98,7 @@ class TextReader:
         return LogPart(
             format=found,
             graphs=self._graphs,
-            breaks=tuple(self._placed(one) for one in self._found.breaks),
+            breaks=tuple(self._with_source(one) for one in self._found.breaks),
             rank=self._source.rank,
             torch=self._version or "",
             errors=tuple(f"{text} ({count}×)" if count > 1 else text for text, count in self._errors.items()),
@@ -115,19 +115,19 @@ class TextReader:
     def _take(self, draft: Draft) -> None:
         match = self._source.matcher.name_draft(draft, torch=self._source.torch or self._version or None)
         if match is None:
-            # An exception of Dynamo's that is no break, such as a UserError, ended the program all the same.
+            # It may be an exception of Dynamo that is not a break, such as a UserError.
             if _EXCEPTION.match(draft.opening):
                 self._keep_error(draft.opening)
             return
         one = read_break(match, self._source, self._around)
         if is_report(match):
-            self._report(one, match)
+            self._add_report(one, match)
         elif is_mention(match):
             self._mentioned.add(one, mentioning_record(match))
         elif _SUMMARY.match(match.opening) and not match.message.explanation:
             self._summaries.append(one)
         else:
-            self._raise(one)
+            self._add_exception(one)
 
     def _keep_error(self, text: str) -> None:
         if text in self._errors or len(self._errors) < _ERRORS_KEPT:
@@ -135,7 +135,7 @@ class TextReader:
         else:
             self._more_errors += 1
 
-    def _report(self, one: Site, match: Match) -> None:
+    def _add_report(self, one: Site, match: Match) -> None:
         self._formats[GRAPH_BREAKS] += 1
         if is_of_torch(match.record):
             key = hash((match.record, one.where, one.gb_ids, one.gb_types))
@@ -145,8 +145,8 @@ class TextReader:
         self._mentioned.mark_reported(one)
         self._found.add(one)
 
-    def _raise(self, one: Site) -> None:
-        """An exception; a chain of tracebacks prints the same one again when it was raised anew."""
+    def _add_exception(self, one: Site) -> None:
+        """Count an exception, unless a chain of tracebacks prints the same exception again."""
         self._formats[TRACEBACK] += 1
         line, before = self._last_exception
         self._last_exception = one.log_line, one.message
@@ -155,7 +155,7 @@ class TextReader:
         self._mentioned.mark_reported(replace(one, compile_ids=()))
         self._found.add(one)
 
-    def _placed(self, one: Site) -> Site:
-        """With the function and the line of source, where only later lines have them."""
+    def _with_source(self, one: Site) -> Site:
+        """Add the function and the source line, which may come later in the log than the break."""
         function, source = self._around.frame(one.file, one.line)
         return replace(one, function=one.function or function, source=one.source or source)

@@ -1,4 +1,4 @@
-"""From a message in a text log to a site: what stands around it, what became of it, whether it was only mentioned."""
+"""Make a site from a message in a text log: its surrounding lines, its kind, and whether it was only mentioned."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _LEFT_TO_PYTHON = ("falling back to eager", "Skipping the frame", "Skipping the 
 _GRAPH_BREAKS = f"[{GRAPH_BREAKS}]"
 _COMPILING = "COMPILING GRAPH due to"
 _LONGEST = 100_000
-"""Characters kept of a message; the longest that torch has printed has some thousands."""
+"""How many characters of a message are kept. torch's longest messages have some thousands."""
 _KEPT = 1000
-"""Mentions after which those that turned out to be reported are let go."""
+"""With more mentions than this, those of reported breaks are dropped."""
 
 
 class Recent(OrderedDict[Key, Value], Generic[Key, Value]):
-    """Forgets the oldest: a log has no end, memory has."""
+    """A dict that drops its oldest entry when it has more than `most`, because a log may be endless."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -47,21 +47,21 @@ class Recent(OrderedDict[Key, Value], Generic[Key, Value]):
 
 
 class Surroundings:
-    """Looks at each line that a reader sees; asked about a message, it tells what it saw of it."""
+    """Collects frames, ranks and tracebacks from the lines around messages, and answers questions about them."""
 
     def __init__(self) -> None:
         self._chained_at: deque[int] = deque(maxlen=_TRACEBACKS)
-        """Lines at which a traceback goes over into one that it caused."""
+        """The numbers of the lines between two chained tracebacks."""
         self._tracebacks: deque[int] = deque(maxlen=_TRACEBACKS)
         self._frames: Recent[tuple[str, int], tuple[str, str]] = Recent(_FRAMES)
         self._ranks: Recent[str, str] = Recent(_RECORDS)
         self._given_up: Recent[str, tuple[str, int, str]] = Recent(_RECORDS)
         self._frame: tuple[str, int] | None = None
-        """A frame whose source the next line of its record has."""
+        """A frame whose source is expected on the next line of its record."""
         self._frame_record = ""
 
     def look_at(self, line: str, number: int) -> None:
-        """Keep what the line tells."""
+        """Collect what this line contains."""
         if "\x1b" in line:
             line = COLOUR.sub("", line)
         if self._frame:
@@ -90,42 +90,42 @@ class Surroundings:
             self._frames.keep(place, (self._frames[place][0], source))
 
     def are_chained(self, first: int, second: int) -> bool:
-        """Whether the exception at the second line was printed as caused by the one at the first."""
+        """Whether the exception at line `second` is chained to the exception at line `first`."""
         link = max((number for number in self._chained_at if first < number < second), default=0)
         return bool(link) and sum(link < number < second for number in self._tracebacks) <= 1
 
     def frame(self, file: str, line: int) -> tuple[str, str]:
-        """(function, source) of a line of the user's code; empty where the log does not show it."""
+        """(function, source) of a line of the user's code; empty if the log does not show it."""
         return self._frames.get((file, line), ("", ""))
 
     def rank(self, record: str) -> str:
-        """Of the process that wrote a record; empty where nothing tells."""
+        """The rank of the process that wrote a record; empty if unknown."""
         found = _RANK.search(record)
         return found[1] if found else self._ranks.get(record, "")
 
     def given_up(self, record: str) -> tuple[str, int, str]:
-        """(file, line, function) of the frame that this record says Dynamo leaves to Python."""
+        """(file, line, function) of the frame that Dynamo skips according to this record."""
         return self._given_up.get(record, ("", 0, ""))
 
 
 def is_of_torch(record: str) -> bool:
-    """Whether a record is one of torch's loggers; else it is a rank, or nothing at all."""
+    """Whether a record was written by one of torch's loggers. Otherwise it is only a rank, or empty."""
     return HEADER.match(record) is not None
 
 
 def is_report(match: Match) -> bool:
-    """Whether torch says here that a graph broke; everything else is an exception, or mentions a break."""
+    """Whether torch reports here that a graph broke. Everything else is an exception or mentions a break."""
     reason = match.opening.startswith(REASON)
     return reason or (_GRAPH_BREAKS in match.record and not _is_bare(match))
 
 
 def is_mention(match: Match) -> bool:
-    """Whether it is in a record about something else, or a link without a message: it may be reported elsewhere."""
+    """Whether this is in a record about something else, or is a link without a message. A report may be elsewhere."""
     return is_of_torch(match.record) or _is_bare(match)
 
 
 def mentioning_record(match: Match) -> str:
-    """The record that a mention is in; empty outside of any, and for a line that quotes several, as JSON does."""
+    """The record that contains a mention; empty outside of records, and for a line that quotes several records."""
     return match.record if is_of_torch(match.record) and _GRAPH_BREAKS not in match.record else ""
 
 
@@ -134,7 +134,7 @@ def _is_bare(match: Match) -> bool:
 
 
 def read_break(match: Match, source: Input, around: Surroundings) -> Site:
-    """One report; function and source of its place may become known only later."""
+    """The site of one report. Its function and source may still be missing: they can come later in the log."""
     chain = [one for one in match.chain if one.gb_ids]
     cause = match.chain[0]
     file, _, line = match.message.location.rpartition(":")
@@ -167,7 +167,8 @@ def _whole_message(match: Match) -> str:
 
 
 def _kind(match: Match) -> str:
-    """An exception ends the call; one that a logger prints left a frame to Python; a report says it in its reason."""
+    """What became of the break. An exception is fatal. If a logger printed it, Dynamo skipped the frame. A report
+    contains it in its reason."""
     if is_report(match):
         said = match.opening + match.message.explanation
         return "frame skipped" if any(words in said for words in _LEFT_TO_PYTHON) else "resumed"
@@ -177,20 +178,20 @@ def _kind(match: Match) -> str:
 
 
 class MentionedBreaks:
-    """Keeps breaks that were only mentioned, until it is known which of them the log reports in no other way.
+    """Keeps breaks that were only mentioned, until the end shows which of them the log does not report.
 
-    Torch says some things twice: +dynamo repeats a break when it compiles what comes before it, or gives a frame up.
+    torch logs some breaks twice: +dynamo repeats a break when it compiles the graph before it, or skips the frame.
     """
 
     def __init__(self) -> None:
         self._reported: set[tuple[str, str]] = set()
-        """(id or unknown type, compile id), and with "" every one that was reported at all."""
+        """(id or type, compile id) of every reported break, and also (id or type, "")."""
         self._raised: set[str] = set()
         self._mentioned: dict[tuple[object, ...], Site] = {}
         self._most = _KEPT
 
     def mark_reported(self, one: Site) -> None:
-        """A break was reported or raised; an exception has no compile id, and may stand for any."""
+        """Note that a break was reported or raised. An exception has no compile id, so it covers all of them."""
         for name in _ids_or_types(one):
             self._reported.add((name, ""))
             self._reported.update((name, compile_id) for compile_id in one.compile_ids)
@@ -198,7 +199,7 @@ class MentionedBreaks:
                 self._raised.add(name)
 
     def add(self, one: Site, record: str) -> None:
-        """A break is mentioned, in a record or outside of any. Of a record that mentions several, the last counts."""
+        """Add a mention, in a record or outside of one. If a record mentions several breaks, the last one counts."""
         key = (record,) if record else (one.gb_ids, one.gb_types)
         before = self._mentioned.get(key)
         if before:
@@ -209,7 +210,7 @@ class MentionedBreaks:
             self._most = max(_KEPT, 2 * len(self._mentioned))
 
     def unreported(self) -> Iterator[Site]:
-        """Those that the log reports in no other way."""
+        """The mentioned breaks that the log does not report."""
         return (one for one in self._mentioned.values() if not self._is_reported(one))
 
     def _is_reported(self, one: Site) -> bool:

@@ -1,4 +1,4 @@
-"""An analysis as it is shown: every break as `graphbreak explain` shows a site."""
+"""Prepare an analysis for showing: every break looks like a site of `graphbreak explain`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILES_NOTED = 20
 
 
 def view_analysis(analysis: LogAnalysis, answers: Advisor, *, folder: Path) -> ReportView:
-    """What is shown; paths in `folder` are shown relative to it."""
+    """The view of an analysis. Paths below `folder` are shown relative to it."""
     sites = view_sites(analysis.breaks, answers, torch=analysis.torch, folder=folder)
     return ReportView(
         program=name_files(analysis),
@@ -34,7 +34,7 @@ def view_analysis(analysis: LogAnalysis, answers: Advisor, *, folder: Path) -> R
 
 
 def _no_breaks(analysis: LogAnalysis) -> str:
-    """What it means that a log has no breaks: only some logs would have them."""
+    """What it means that there are no breaks. Not every kind of log contains breaks."""
     if all(file.part.format == BINARY for file in analysis.files):
         return "nothing could be read"
     unfit = any(file.part.unfit for file in analysis.files)
@@ -42,11 +42,11 @@ def _no_breaks(analysis: LogAnalysis) -> str:
 
 
 def name_files(analysis: LogAnalysis) -> str:
-    """The inputs; of many, the first."""
-    return _some([file.name for file in analysis.files])
+    """The names of the inputs; if there are many, the first ones and a count."""
+    return _first_names([file.name for file in analysis.files])
 
 
-def _some(names: Sequence[str]) -> str:
+def _first_names(names: Sequence[str]) -> str:
     more = len(names) - _NAMES_SHOWN
     return ", ".join(names[:_NAMES_SHOWN]) + (f" and {counted(more, 'other file')}" if more > 0 else "")
 
@@ -67,9 +67,9 @@ def _totals(analysis: LogAnalysis) -> str:
 
 
 def describe_notes(analysis: LogAnalysis) -> Iterator[str]:
-    """What there is to know beside the breaks, a sentence each; `describe_commands` has the commands."""
+    """Yield one sentence for each note, such as differences between ranks, unanswered questions and problems."""
     yield from (f"ranks differ: {line}" for line in analysis.differences)
-    yield from _unfit(analysis)
+    yield from _unanswered_questions(analysis)
     notes = [note for file in analysis.files for note in _file_notes(file, alone=len(analysis.files) == 1)]
     yield from notes[:_FILES_NOTED]
     if len(notes) > _FILES_NOTED:
@@ -78,24 +78,27 @@ def describe_notes(analysis: LogAnalysis) -> Iterator[str]:
 
 
 def find_commands(analysis: LogAnalysis) -> tuple[str, ...]:
-    """The command lines that make logs which can tell what these can't; none that is part of another."""
+    """The commands that make logs with the missing answers. A command that is part of another is left out."""
     commands = dict.fromkeys(one.command for one in _find_unfit(analysis))
     return tuple(one for one in commands if not any(one != other and one in other for other in commands))
 
 
 def describe_commands(analysis: LogAnalysis) -> Iterator[str]:
-    """A sentence for each of them."""
+    """Yield a sentence for each command of `find_commands`."""
     return (f"this makes a log that can tell: `{command}`" for command in find_commands(analysis))
 
 
-def _unfit(analysis: LogAnalysis) -> Iterator[str]:
+def _unanswered_questions(analysis: LogAnalysis) -> Iterator[str]:
     for one, names in _find_unfit(analysis).items():
-        which = f"{_some(names)}: " if len(analysis.files) > 1 else ""
+        which = f"{_first_names(names)}: " if len(analysis.files) > 1 else ""
         yield f"{which}not fit to tell {one.question}: {one.why}"
 
 
 def _find_unfit(analysis: LogAnalysis) -> dict[Unfit, list[str]]:
-    """The questions that files can't answer, and which files; files beside a log in a folder need not be logs."""
+    """The questions that files can't answer, each with the names of the files.
+
+    A file without breaks that was only found in a folder may not be a log, so it is left out if others have breaks.
+    """
     found: dict[Unfit, list[str]] = {}
     for file in analysis.files:
         for one in file.part.unfit:

@@ -1,1 +1,1 @@
-"""How a report looks: on a terminal, as Markdown, as a page, in a notebook. No torch here."""
+"""Show a report: on a terminal, as Markdown, as an HTML page, in a notebook. This package does not need torch."""

@@ -33,7 +33,7 @@ class ComparisonDocument(Document):
 
 
 def comparison_document(comparison: Comparison) -> ComparisonDocument:
-    """Everything, for programs."""
+    """The whole comparison as a JSON document."""
     return {
         **head("comparison"),
         "by_type": comparison.by_type,
@@ -63,11 +63,11 @@ def _site_document(site: Site) -> dict[str, Any]:
 
 
 def comparison_text(comparison: Comparison) -> str:
-    """For a terminal."""
-    return "\n".join(_lines(comparison))
+    """The comparison as text for a terminal."""
+    return "\n".join(_text_lines(comparison))
 
 
-def _lines(comparison: Comparison) -> Iterator[str]:
+def _text_lines(comparison: Comparison) -> Iterator[str]:
     for one in comparison.differences:
         yield f"{one.what}: {plain(one.before) or 'none'} -> {plain(one.after) or 'none'}"
     yield headline(comparison)
@@ -88,7 +88,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
 
 
 def comparison_markdown(comparison: Comparison) -> str:
-    """For a pull request or an issue."""
+    """The comparison as Markdown for a pull request or an issue."""
     template = text_templates(_TEMPLATES).get_template("comparison.md.j2")
     return template.render(
         comparison=comparison,
@@ -100,7 +100,7 @@ def comparison_markdown(comparison: Comparison) -> str:
 
 
 def headline(comparison: Comparison) -> str:
-    """The outcome in one line."""
+    """The result of the comparison in one line."""
     if not (comparison.gone_sites or comparison.new_sites or comparison.altered):
         things = ("type of break", "types of break") if comparison.by_type else ("site",)
         return f"Nothing changed: {counted(len(comparison.pairs), *things)}."
@@ -111,18 +111,18 @@ def headline(comparison: Comparison) -> str:
 
 
 def name_of(site: Site) -> str:
-    """`models/net.py:12 in forward, GB0025 as GB7000: the type`."""
+    """The name of a site: `models/net.py:12 in forward, GB0025 as GB7000: the type`."""
     ids = " as ".join(site.gb_ids)
     named = f"{ids}: {site.gb_type}"
     return f"{shown_place(site.file, site.line)} in {site.function}, {named}" if site.file else named
 
 
 def what_changed(pair: Pair) -> str:
-    """`moved from line 12; resumed, was frame skipped; ran 20 times, not 10`."""
-    return "; ".join(_changes(pair))
+    """The changes of a site: `was at line 12; resumed, was frame skipped; ran 20, was 10`."""
+    return "; ".join(_change_phrases(pair))
 
 
-def _changes(pair: Pair) -> Iterator[str]:
+def _change_phrases(pair: Pair) -> Iterator[str]:
     old, new = pair.before, pair.after
     if old.file != new.file:
         yield f"was at {shown_place(old.file, old.line)}"
@@ -141,7 +141,7 @@ def _changes(pair: Pair) -> Iterator[str]:
 
 
 def figure_row(figure: Figure) -> tuple[str, str, str]:
-    """Its name and both numbers as people write them."""
+    """A row of the table of figures: its name and both numbers as text."""
     return figure.name.replace("_seconds", " time"), _number(figure, figure.before), _number(figure, figure.after)
 
 

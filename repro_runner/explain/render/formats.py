@@ -1,4 +1,4 @@
-"""A report in the formats that people read, with what the registry knows of its breaks: terminal, Markdown, HTML."""
+"""Render a report for people, with the registry's answers for its breaks: terminal, Markdown, HTML."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ _TEMPLATES = Path(__file__).parent.parent / "templates"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """How it is to be shown."""
+    """Options for showing a report."""
 
     format: str = "terminal"
     summary: bool = False
     screen: Screen | None = None
-    """Of the terminal; plain and 80 wide without one."""
+    """The terminal. Without one, the text is plain and 80 columns wide."""
     folder: Path | None = None
-    """What paths are shown relative to; the current folder without one."""
+    """Paths are shown relative to this folder. Without one, to the current folder."""
     fullgraph_off: bool = False
 
 
 @cache
 def read_registry() -> Registry:
-    """The registry in the package; it takes a second, and does not change while a process runs."""
+    """Read the registry in the package. That takes a second, so it is done once per process."""
     return merge_registry(read_package())
 
 
 @cache
 def read_answers() -> Advisor:
-    """What that registry answers."""
+    """The registry's answers."""
     return Advisor(read_registry())
 
 
 def read_view(outcome: Outcome, wishes: Wishes) -> ReportView:
-    """What is shown of the report, with the lines around its sites."""
+    """The view of a report, with the source lines around its sites."""
     folder = wishes.folder or Path.cwd()
     return view_outcome(
         outcome,
@@ -64,7 +64,7 @@ def read_view(outcome: Outcome, wishes: Wishes) -> ReportView:
 
 
 def read_and_render(outcome: Outcome, wishes: Wishes) -> str:
-    """The whole text."""
+    """The whole text of a report in the format that `wishes` names."""
     view = read_view(outcome, wishes)
     if wishes.format == "md":
         return render_markdown(view, summary=wishes.summary)
@@ -76,9 +76,9 @@ def read_and_render(outcome: Outcome, wishes: Wishes) -> str:
 
 
 def render_markdown(view: ReportView, *, summary: bool = False) -> str:
-    """GitHub-flavoured Markdown, to paste into an issue: the whole report, or its summary by category.
+    """The report, or its summary by category, as GitHub-flavoured Markdown to paste into an issue.
 
-    No text of a program can become markup: all of it goes through a filter in the template.
+    The template puts all text of a program through a filter, so that none of it becomes markup.
     """
     from repro_runner.output.templates import text_templates
 
@@ -86,14 +86,14 @@ def render_markdown(view: ReportView, *, summary: bool = False) -> str:
 
 
 def render_page(view: ReportView, *, summary: bool = False) -> str:
-    """One HTML page that needs nothing else; the same report gives the same bytes."""
+    """The report as one self-contained HTML page. The same report always gives the same bytes."""
     style = page_style((_TEMPLATES / "explain.css").read_text("utf-8"))
     return _pages().get_template("explain.html.j2").render(view=view, summary=summary, site=SITE, **style)
 
 
 def render_notebook(view: ReportView) -> str:
-    """A row per site; a notebook brings its own page, fonts and colours."""
-    style = Markup((_TEMPLATES / "notebook.css").read_text("utf-8"))  # our own file
+    """HTML for a notebook: one row per site. The notebook has its own page, fonts and colours."""
+    style = Markup((_TEMPLATES / "notebook.css").read_text("utf-8"))  # a file of this project: no escaping needed
     return _pages().get_template("notebook.html.j2").render(view=view, style=style)
 
 
@@ -108,5 +108,5 @@ def _pages() -> Environment:
 def _coloured(
     lines: tuple[ExcerptLine, ...] | tuple[ChangedLine, ...],
 ) -> list[tuple[ExcerptLine | ChangedLine, Markup]]:
-    """Each line with its text in colours; one that is half a string is coloured as well as it goes."""
+    """Each line with its highlighted text. A line that is only part of a string may get the wrong colours."""
     return [(line, Markup(highlight_python(line.text).rstrip("\n"))) for line in lines]  # escaped already

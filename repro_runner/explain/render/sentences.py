@@ -1,4 +1,4 @@
-"""What a report says, as sentences: every format uses the same ones."""
+"""The sentences of a report. Every format uses these."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ NO_FUNCTION = "a function that the log does not name"
 
 
 def where(site: Site, folder: Path) -> str:
-    """`model.py:12`; of a log that does not say where, that."""
+    """The place of a site, such as `model.py:12`, or a note that the log does not name it."""
     return shown_place(site.file, site.line, folder) if site.file or not site.log else NO_PLACE
 
 
 def happened(site: Site) -> str:
-    """What became of the graph, and what is on both sides of the break."""
+    """What became of the graph, and the number of ops before and after the break."""
     words = _HAPPENED.get(site.kind, site.kind) or NO_KIND
     sides = [
         f"{counted(ops, 'op')} {side}"
@@ -39,7 +39,7 @@ def happened(site: Site) -> str:
 
 
 def chain(site: Site) -> str:
-    """The cause and what it surfaced as; empty for a break that is its own cause."""
+    """The id of the cause and the ids that it was reported as; empty if there is only one id."""
     if len(site.gb_ids) < 2:
         return ""
     cause, *others = site.gb_ids
@@ -47,13 +47,12 @@ def chain(site: Site) -> str:
 
 
 def counts(site: Site) -> str:
-    """How often it was compiled and ran, and what that cost; of a log, how often it is reported."""
+    """How often a site was compiled and ran, and the lost time. For a log, how often the site was reported."""
     if site.log:
         return _reported(site)
-    of = site.frequency
-    words = f"compiled {site.compiled}×, " + (f"ran {of.ran}×" if of.ran is not None else "ran: not counted")
-    if of.ran is None and of.why_unknown:
-        words += f", because {of.why_unknown}"
+    words = f"compiled {site.compiled}×, " + (f"ran {site.ran}×" if site.ran is not None else "ran: not counted")
+    if site.ran is None and site.frequency.why_unknown:
+        words += f", because {site.frequency.why_unknown}"
     if site.lost_seconds > 0:
         words += f"; {seconds(site.lost_seconds)} of compilation lost"
     return words
@@ -69,31 +68,31 @@ def _reported(site: Site) -> str:
 
 
 def explanation(site: Site) -> str:
-    """Why it broke, as torch puts it; of a break that has no id, all that torch says."""
+    """torch's explanation of the break. A break without an id gets torch's whole message."""
     return site.explanation if site.gb_ids else site.message
 
 
 def ran(site: Site) -> str:
-    """A number, or a question mark."""
+    """How often a site ran: a number, or a question mark if it was not counted."""
     return "?" if site.frequency.ran is None else str(site.frequency.ran)
 
 
 def recompiles(found: Iterable[Recompile]) -> tuple[str, ...]:
-    """`recompiled 3×: the guard`, equal ones together."""
+    """A text `recompiled 3×: the guard` for each different guard."""
     guards = Counter(" ".join(one.guard.split()) for one in found)
     return tuple(f"recompiled {times}×: {guard or 'torch names no guard'}" for guard, times in guards.items())
 
 
 def totals(report: Observed) -> str:
-    """The summary line."""
-    of = report.totals
+    """The line with the totals of a report."""
+    numbers = report.totals
     return " · ".join(
         (
             counted(len(report.sites), "break site"),
-            counted(of.graphs, "graph"),
-            counted(of.ops, "op"),
-            f"{counted(of.compilations, 'compilation')} in {seconds(of.compile_seconds)}"
-            if of.compilations
+            counted(numbers.graphs, "graph"),
+            counted(numbers.ops, "op"),
+            f"{counted(numbers.compilations, 'compilation')} in {seconds(numbers.compile_seconds)}"
+            if numbers.compilations
             else counted(0, "compilation"),
             counted(len(report.recompiles), "recompile"),
         )
@@ -101,18 +100,18 @@ def totals(report: Observed) -> str:
 
 
 def environment(known: Mapping[str, str]) -> str:
-    """`torch 2.13.0, Python 3.11, cpu`."""
+    """The environment in one line: `torch 2.13.0, Python 3.11, cpu`."""
     named = (("torch ", "torch"), ("Python ", "python"), ("", "device"))
     return ", ".join(f"{word}{known[key]}" for word, key in named if known.get(key))
 
 
 def failed(program: Program) -> bool:
-    """Whether the program did not end as it should."""
+    """Whether the program raised an error or ended with another exit code than 0."""
     return bool(program.error) or program.exit_code not in (0, None)
 
 
 def ended(program: Program) -> str:
-    """How a program that failed ended; empty for one that did not."""
+    """How a failed program ended; empty for a program that did not fail."""
     if not failed(program):
         return ""
     name = program.name or "the program"
@@ -126,12 +125,12 @@ def ended(program: Program) -> str:
 
 
 def no_breaks(report: Observed) -> str:
-    """What a report without sites means; empty for one that has some."""
-    of = report.totals
+    """What a report without sites means; empty for a report with sites."""
     if report.sites:
         return ""
-    if of.compilations or of.graphs:
-        return f"no graph breaks: {counted(of.graphs, 'graph')} from {counted(of.frames, 'frame')}, nothing in between"
+    if report.totals.compilations or report.totals.graphs:
+        graphs, frames = counted(report.totals.graphs, "graph"), counted(report.totals.frames, "frame")
+        return f"no graph breaks: {graphs} from {frames}, nothing in between"
     if report.program.name:
         return (
             "nothing was compiled: torch.compile was never reached. "
@@ -141,7 +140,7 @@ def no_breaks(report: Observed) -> str:
 
 
 def hidden(report: Observed, *, fullgraph_off: bool) -> str:
-    """What to do when a fatal break may have kept others from being seen."""
+    """Advice for a report with a fatal break, which may hide other breaks; empty if there is none."""
     if fullgraph_off or not report.program.name or all(site.kind != "fatal" for site in report.sites):
         return ""
     return (
@@ -151,21 +150,21 @@ def hidden(report: Observed, *, fullgraph_off: bool) -> str:
 
 
 def verified(suggestion: Suggestion) -> bool:
-    """Whether a model's patch was run, and held."""
+    """Whether a model's patch was run and passed all checks."""
     return suggestion.verdict == VERIFIED
 
 
 def suggested(suggestion: Suggestion) -> str:
-    """`verified by running it: 7 break sites before, 6 after, results equal`."""
-    of = suggestion
-    if verified(of):
-        after = f"{counted(of.breaks_before or 0, 'break site')} before, {of.breaks_after} after, results {of.outputs}"
-        return "; ".join([f"{of.model}, verified by running it: {after}", *of.notes])
-    return f"{of.model}, {of.verdict}: {of.reason}"
+    """The verdict on a suggestion: `verified by running it: 7 break sites before, 6 after, results equal`."""
+    if not verified(suggestion):
+        return f"{suggestion.model}, {suggestion.verdict}: {suggestion.reason}"
+    before = counted(suggestion.breaks_before or 0, "break site")
+    outcome = f"{before} before, {suggestion.breaks_after} after, results {suggestion.outputs}"
+    return "; ".join([f"{suggestion.model}, verified by running it: {outcome}", *suggestion.notes])
 
 
 def share(category: Category, count: int, total: int) -> str:
-    """`6 of 9 breaks are about data-dependent control flow`."""
+    """The heading of a category: `6 of 9 breaks are about data-dependent control flow`."""
     verb = "is" if count == 1 else "are"
     if category.key == "uncategorised":
         return f"{count} of {counted(total, 'break')} {verb} not yet categorised"
@@ -175,7 +174,7 @@ def share(category: Category, count: int, total: int) -> str:
 
 
 def short_text(report: Observed) -> str:
-    """The totals, then a line per site."""
+    """The report in short: the totals, then one line per site."""
     folder = Path.cwd()
     rows = [
         (

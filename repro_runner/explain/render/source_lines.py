@@ -1,4 +1,4 @@
-"""Lines of source that are shown: those around a break, and those of a fix beside the program that it fixes."""
+"""The source lines that a report shows: the lines around a break, and the lines that a fix changes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from repro_runner.output.places import located
 _BEFORE, _AFTER = 2, 1
 _LONGEST = 400
 _CONTEXT = 2
-"""Lines that stay, around those of a fix that change."""
+"""How many unchanged lines are shown around the lines that a fix changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +30,7 @@ class ExcerptLine:
     text: str
     breaks: bool
     marks: tuple[tuple[int, int], ...] = ()
-    """From where to where in the text the expressions stand that break; empty for the whole line."""
+    """(start, end) of each expression that breaks, in characters of the text; empty for the whole line."""
 
 
 Excerpts = Mapping[Site, tuple[ExcerptLine, ...]]
@@ -38,21 +38,21 @@ Excerpts = Mapping[Site, tuple[ExcerptLine, ...]]
 
 
 def read_excerpts(report: Observed, folder: Path) -> Excerpts:
-    """Read what is around every site; only the line itself where the file is gone, or is another by now.
+    """Read the lines around every site. If a file is missing or has changed, only the line in the report is used.
 
-    `folder` is where the program was started.
+    `folder` is the folder in which the program was started.
     """
     linecache.checkcache()
     return {site: _around(site, _lines(site.file, folder)) for site in report.sites}
 
 
 def _lines(file: str, folder: Path) -> list[str]:
-    """Python's own reader knows encodings, and the cells of a notebook by their names."""
+    """The lines of a file. `linecache` handles encodings, and knows the cells of a notebook."""
     return linecache.getlines(file) or linecache.getlines(str(located(file, folder)))
 
 
 def bare_excerpt(site: Site) -> tuple[ExcerptLine, ...]:
-    """The line that the report holds."""
+    """The one line that the report contains; empty if it has none."""
     return (_line(site.line, site.source.strip(), breaks=True),) if site.source.strip() else ()
 
 
@@ -79,12 +79,12 @@ def _line(number: int, text: str, *, breaks: bool, marks: tuple[tuple[int, int],
 
 
 def _marks(site: Site, line: str, text: str) -> Iterator[tuple[int, int]]:
-    """The site's columns in the text that is shown of the line."""
+    """Convert the site's columns from UTF-8 bytes of `line` to characters of `text`, which is shown for it."""
     whole = line.encode("utf-8", "replace")
     less = len(line.expandtabs(4)) - len(text)
     for start, end in site.columns:
         if not _is_code(whole[start:end].decode("utf-8", "replace")):
-            end = len(whole)  # it goes on in the next line
+            end = len(whole)  # the expression continues on the next line
         first, last = (len(whole[:at].decode("utf-8", "replace").expandtabs(4)) - less for at in (start, end))
         if 0 <= first < last:
             yield first, last
@@ -101,16 +101,16 @@ def _is_code(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangedLine:
-    """A line of code; `mark` is `-` for one that goes, `+` for one that comes, ` ` for one that stays."""
+    """A line of code. `mark` is `-` for a removed line, `+` for an added line, ` ` for an unchanged line."""
 
     mark: str
     text: str
 
 
 def compare_with_fix(broken: str, fix: Fix) -> tuple[ChangedLine, ...]:
-    """From the smallest program that breaks to its fix; long stretches that stay are left out."""
-    before = _named(broken, "broken", fix.code).splitlines()
-    after = [*fix.settings.splitlines(), *_named(fix.code, fix.name, broken).splitlines()]
+    """The diff from the registry's broken program to its fix. Unchanged lines far from a change are left out."""
+    before = _with_common_name(broken, "broken", fix.code).splitlines()
+    after = [*fix.settings.splitlines(), *_with_common_name(fix.code, fix.name, broken).splitlines()]
     changes: list[ChangedLine] = []
     for group in SequenceMatcher(None, before, after, autojunk=False).get_grouped_opcodes(_CONTEXT):
         if changes:
@@ -125,7 +125,7 @@ def _as_changes(mark: str, lines: list[str]) -> Iterator[ChangedLine]:
     return (ChangedLine(mark=mark, text=line) for line in lines)
 
 
-def _named(code: str, name: str, other: str) -> str:
-    """Both programs under one name, so that only what differs is shown as different."""
+def _with_common_name(code: str, name: str, other: str) -> str:
+    """Rename the function, so that both programs have the same name and the diff shows only real differences."""
     common = "f" if not re.search(r"\bf\b", code + other) else "function"
     return re.sub(rf"\b{re.escape(name)}\b", common, code)

@@ -1,4 +1,4 @@
-"""A report for a terminal: every site as a compiler shows an error, with what to do about it."""
+"""Render a report for a terminal: every site looks like a compiler error, with fixes."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ _MOST_FIXES = 2
 _MOST_LINES = 4
 _MOST_FRAMES = 4
 _LEAST_CODE = 12
-"""So many columns of a summary are left to the line of code, however long its place is."""
+"""A summary keeps at least this many columns for the line of code."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """Where the text will be shown; without a colour system it is plain."""
+    """The terminal that shows the text. Without a colour system the text is plain."""
 
     width: int = 80
     colours: str | None = None
 
 
 def screen_of(stream: TextIO) -> Screen:
-    """What the stream can show: colours only on a terminal, and not under NO_COLOR."""
+    """The width and colours of a stream. Colours are used only on a terminal, and not with NO_COLOR."""
     console = Console(file=stream)
     colours = console.color_system if console.is_terminal and not console.no_color else None
     return Screen(width=console.width, colours=colours)
@@ -64,7 +64,7 @@ def render_terminal(view: ReportView, screen: Screen, *, summary: bool = False) 
     for block in _closing(view):
         console.print(block, width=width)
     assert isinstance(console.file, io.StringIO)
-    # A line of a table is filled up with spaces; without colours they are of no use to anybody.
+    # rich fills the lines of a table with spaces. They are needed only for colours.
     text = console.file.getvalue()
     return text if screen.colours else "".join(f"{line.rstrip()}\n" for line in text.splitlines())
 
@@ -101,7 +101,7 @@ def _heading(site: SiteView) -> Text:
 
 
 def _excerpt(lines: tuple[ExcerptLine, ...], width: int) -> Text:
-    """The line with a mark under what breaks; what does not fit is cut off, since a wrapped line of code misleads."""
+    """The source lines, with marks under what breaks. Long lines are cut, because wrapped code misleads."""
     digits = max((len(str(line.number)) for line in lines), default=1)
     room = max(width - digits - 4, 10)
     text = Text()
@@ -118,7 +118,7 @@ def _excerpt(lines: tuple[ExcerptLine, ...], width: int) -> Text:
 
 
 def _underlined(line: ExcerptLine, shown: str) -> str:
-    """Marks under what breaks; under the last character where that is cut off."""
+    """A row of `^` under what breaks. If that part was cut off, under the last character."""
     row = [" "] * cell_len(shown)
     indent = len(line.text) - len(line.text.lstrip())
     for start, end in line.marks or ((indent, len(line.text)),):
@@ -167,12 +167,12 @@ def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
         yield "fix", Text(plain(f"as at {view.sites[site.fixes_at - 1].where}, above"))
         return
     for fix in site.fixes[:_MOST_FIXES]:
-        yield "fix", _fix(fix, width)
+        yield "fix", _fix_block(fix, width)
     if more := len(site.fixes[_MOST_FIXES:]):
         yield "", Text(f"and {more} more on the page")
     if not site.fixes:
         for fix in site.isolated[:1]:
-            yield "contain", _fix(fix, width)
+            yield "contain", _fix_block(fix, width)
         if site.no_fix:
             yield "no fix", Text(plain(site.no_fix))
 
@@ -186,15 +186,15 @@ def _suggestion(suggestion: SuggestionView) -> RenderableType:
     return text
 
 
-def _fix(fix: FixView, width: int) -> RenderableType:
+def _fix_block(fix: FixView, width: int) -> RenderableType:
     title = Text(plain(fix.when), style="green")
     if fix.held:
         title.append(f" (on the registry's program; held on torch {plain(fix.held)})", "dim")
-    return Group(title, _changes(fix, width))
+    return Group(title, _fix_code(fix, width))
 
 
-def _changes(fix: FixView, width: int) -> Text:
-    """Python in colours, behind the mark of what goes and what comes; for what contains a break, just the code."""
+def _fix_code(fix: FixView, width: int) -> Text:
+    """The diff of a fix in colours. A way to contain a break has no diff, so its whole code is shown."""
     marked = [(one.mark, one.text) for one in fix.changes] or [(" ", line) for line in fix.code.splitlines()]
     text = Text(overflow="ignore", no_wrap=True)
     for mark, line in marked:
@@ -219,7 +219,7 @@ def _summary(view: ReportView, width: int) -> Iterator[RenderableType]:
 
 
 def _rows(sites: tuple[SiteView, ...], width: int) -> Table:
-    """One line per site; of what id and kind leave, the place takes what it needs, and the code the rest."""
+    """A table with one line per site. The place gets the width that it needs, the code gets the rest."""
     cells = [tuple(map(plain, (site.gb_id, site.where, site.kind, site.source))) for site in sites]
     ids, places, kinds, _ = (max(map(cell_len, column)) for column in zip(*cells, strict=True))
     room = max(width - ids - kinds - 6, 2 * _LEAST_CODE)

@@ -1,4 +1,4 @@
-"""What is shown of a report, whatever shows it: texts in the order of reading, nothing escaped yet."""
+"""The content of a report for all formats: texts in reading order, not escaped yet."""
 
 from __future__ import annotations
 
@@ -18,31 +18,31 @@ from repro_runner.output.places import shown_place
 from repro_runner.output.units import seconds
 
 UNKNOWN = "unknown"
-"""In place of the id of a break that has none."""
+"""Shown instead of the id of a break without an id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """All that can be shown of one run: the report, and what else was asked for."""
+    """Everything to show for one run: the report, and the results of further options."""
 
     report: Observed
     judgement: Judgement | None = None
     """How the sites compare with an allow-list."""
     suggestions: tuple[Suggestion, ...] | None = None
-    """What a language model proposes; None where none was asked."""
+    """What a language model proposes; None if no model was asked."""
 
     def is_new(self, site: Site) -> bool:
-        """An allow-list was given, and does not allow it."""
+        """Whether there is an allow-list, and it does not allow the site."""
         return self.judgement is not None and site in self.judgement.new
 
     def suggestion(self, site: Site) -> Suggestion | None:
-        """What was proposed for the site."""
+        """The language model's suggestion for the site, if any."""
         return next((one for one in self.suggestions or () if (one.file, one.line) == (site.file, site.line)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixView:
-    """A way out; `held` is the torch release it was verified on, empty for what only contains the break."""
+    """A fix. `held` is the torch release on which it was verified; empty for code that only contains the break."""
 
     when: str
     held: str
@@ -52,7 +52,7 @@ class FixView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestionView:
-    """What a language model proposed, and whether that can be trusted."""
+    """A language model's suggestion, and whether its patch was verified."""
 
     verified: bool
     verdict: str
@@ -62,7 +62,7 @@ class SuggestionView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surfaced:
-    """What a break was reported as in the end."""
+    """The break that a cause was reported as."""
 
     gb_id: str
     title: str
@@ -71,7 +71,7 @@ class Surfaced:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteView:
-    """One site."""
+    """The texts of one site."""
 
     number: int
     gb_id: str
@@ -83,7 +83,7 @@ class SiteView:
     source: str
     excerpt: tuple[ExcerptLine, ...]
     new: bool
-    """An allow-list was given, and does not allow it."""
+    """Whether there is an allow-list, and it does not allow the site."""
     chain: str
     surfaced: tuple[Surfaced, ...]
     happened: str
@@ -94,22 +94,22 @@ class SiteView:
     lost: str
     recompiles: tuple[str, ...]
     via: tuple[str, ...]
-    """How the program got here, outermost first; empty where the site is in the function that was compiled."""
+    """The frames that lead to the site, outermost first; empty if the site is in the compiled function itself."""
     explanation: str
     hints: tuple[str, ...]
     fixes_at: int
-    """The number of the site that the same fixes stand at already; 0 where they stand here."""
+    """The number of an earlier site that shows the same fixes; 0 if this site shows them."""
     fixes: tuple[FixView, ...]
     isolated: tuple[FixView, ...]
     no_fix: str
     stopped: str
     suggestion: SuggestionView | None
-    """None where no model was asked about it."""
+    """None if no model was asked about this site."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CategoryView:
-    """Sites of one kind of break, and the way out of them all."""
+    """The sites of one category of breaks, and the advice for them."""
 
     share: str
     why: str
@@ -119,14 +119,14 @@ class CategoryView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportView:
-    """All of it."""
+    """The texts of a whole report."""
 
     program: str
     environment: str
     sites: tuple[SiteView, ...]
     categories: tuple[CategoryView, ...]
     recompiles: tuple[str, ...]
-    """Of functions without a break."""
+    """Recompiles of functions without a break."""
     totals: str
     no_breaks: str
     ended: str
@@ -134,14 +134,14 @@ class ReportView:
 
 
 def view_report(report: Observed, answers: Advisor, *, folder: Path) -> ReportView:
-    """What there is to show of a report by itself; `folder` is what paths are shown relative to."""
+    """The view of a report alone. Paths are shown relative to `folder`."""
     return view_outcome(Outcome(report=report), answers, folder=folder)
 
 
 def view_outcome(
     outcome: Outcome, answers: Advisor, *, folder: Path, excerpts: Excerpts | None = None, fullgraph_off: bool = False
 ) -> ReportView:
-    """The same, with what else was asked for; without `excerpts`, only the line of the break is shown."""
+    """The view of a report with the results of further options. Without `excerpts`, only the broken line is shown."""
     report, judgement = outcome.report, outcome.judgement
     sites = view_sites(
         report.sites,
@@ -158,7 +158,7 @@ def view_outcome(
         environment=sentences.environment(report.environment),
         sites=sites,
         categories=view_categories(sites, answers),
-        recompiles=tuple(_elsewhere((one for one in report.recompiles if one not in at_sites), folder)),
+        recompiles=tuple(_recompile_lines((one for one in report.recompiles if one not in at_sites), folder)),
         totals=sentences.totals(report) + (f" · {len(judgement.new)} not allowed" if judgement else ""),
         no_breaks=sentences.no_breaks(report),
         ended=sentences.ended(report.program),
@@ -175,13 +175,13 @@ def view_sites(
     outcome: Outcome | None = None,
     excerpts: Excerpts | None = None,
 ) -> tuple[SiteView, ...]:
-    """What there is to show of each site, with what the registry answers for that release of torch."""
+    """The view of each site, with the registry's answers for the release `torch`."""
     views: list[SiteView] = []
     shown_at: dict[str, int] = {}
     for number, site in enumerate(sites, 1):
         known = [answers.advise(gb_id, torch=torch) for gb_id in site.gb_ids]
         cause = known[0] if known else None
-        # The cause is what to fix; what it surfaced as only helps where no way out of the cause is known.
+        # The user has to fix the cause. The break that it was reported as helps only if the cause has no fix.
         helpful = next((one for one in known if one and one.fixes), cause)
         first = shown_at.setdefault(helpful.gb_id, number) if helpful else number
         views.append(
@@ -211,22 +211,22 @@ def view_sites(
                 explanation=sentences.explanation(site) or (cause.lead if cause else ""),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
                 fixes_at=0 if first == number else first,
-                fixes=tuple(_fixes(helpful)) if helpful else (),
+                fixes=tuple(_fix_views(helpful)) if helpful else (),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",
                 stopped=_stopped(helpful),
-                suggestion=_suggestion(outcome.suggestion(site)) if outcome else None,
+                suggestion=_suggestion_view(outcome.suggestion(site)) if outcome else None,
             )
         )
     return tuple(views)
 
 
 def _whole_hints(answer: Advice | None) -> tuple[str, ...]:
-    """The registry's, less those with placeholders that only torch can fill."""
+    """The registry's hints without those that have placeholders, which only torch can fill in."""
     return tuple(hint for hint in answer.hints if "{" not in hint) if answer else ()
 
 
-def _fixes(answer: Advice) -> Iterator[FixView]:
+def _fix_views(answer: Advice) -> Iterator[FixView]:
     for fix in answer.fixes:
         code = "\n\n".join(filter(None, (fix.settings, fix.code)))
         yield FixView(when=fix.when, held=fix.verified_on, changes=compare_with_fix(answer.broken, fix), code=code)
@@ -242,7 +242,7 @@ def _stopped(answer: Advice | None) -> str:
     return f"the registry's program for {answer.gb_id} stopped breaking in torch {answer.stopped_in}: yours may, too"
 
 
-def _suggestion(suggestion: Suggestion | None) -> SuggestionView | None:
+def _suggestion_view(suggestion: Suggestion | None) -> SuggestionView | None:
     if suggestion is None:
         return None
     return SuggestionView(
@@ -254,19 +254,19 @@ def _suggestion(suggestion: Suggestion | None) -> SuggestionView | None:
 
 
 def view_categories(sites: Sequence[SiteView], answers: Advisor) -> tuple[CategoryView, ...]:
-    """The sites by category, the category with the most first."""
+    """The sites by category. The category with the most sites comes first."""
     return tuple(
         CategoryView(
             share=sentences.share(category, len(gb_ids), len(sites)),
             why=category.why if category != UNCATEGORISED else "",
-            way_out=category.way_out if category != UNCATEGORISED else "",  # that one is for whoever keeps the registry
+            way_out=category.way_out if category != UNCATEGORISED else "",  # for maintainers
             sites=tuple(site for site in sites if site.gb_id in gb_ids),
         )
         for category, gb_ids in answers.by_category(site.gb_id for site in sites).items()
     )
 
 
-def _elsewhere(recompiles: Iterable[Recompile], folder: Path) -> Iterator[str]:
+def _recompile_lines(recompiles: Iterable[Recompile], folder: Path) -> Iterator[str]:
     found: Counter[tuple[str, str, str]] = Counter(
         (one.function, shown_place(one.file, one.line, folder), " ".join(one.guard.split())) for one in recompiles
     )

@@ -1,4 +1,4 @@
-"""Structured traces (`TORCH_TRACE=folder`): what was compiled, where graphs broke, what ranks do not share."""
+"""Structured traces (`TORCH_TRACE=folder`): what was compiled, where graphs broke, how ranks differ."""
 
 from repro_runner.logs.traces.part import NAME, open_reader
 from repro_runner.logs.traces.ranks import RankDifferences, describe_differences, find_rank_differences

@@ -1,4 +1,4 @@
-"""What a structured trace holds: per process its compilations, in each its breaks, graphs, recompiles; and as JSON."""
+"""The data of a structured trace: processes, their compilations, and the breaks and graphs of each. Also as JSON."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ class TraceBreak:
     """One break in one compilation."""
 
     match: Match
-    """Names it: its ids, its causes, how it was recognised."""
+    """Its ids, its causes, and how they were recognised."""
     kind: str
     """resumed, frame skipped or fatal."""
     stack: tuple[UserFrame, ...]
     """Outermost first; the last frame is the line that broke."""
     line: int
-    """Of the trace."""
+    """The line in the trace."""
 
     @property
     def gb_ids(self) -> tuple[str, ...]:
-        """The cause first, then what it surfaced as; empty for an unknown break."""
+        """The id of the cause, then the ids that it was reported as; empty for an unknown break."""
         return tuple(dict.fromkeys(match.gb_id for match in self.match.chain if match.gb_id))
 
     @property
     def place(self) -> tuple[str, int]:
-        """File and line; the trace of a release that writes no stack still says where."""
+        """File and line of the break. Without a stack, as some releases write it, they come from the message."""
         if self.stack:
             return self.stack[-1].file, self.stack[-1].line
         file, _, line = self.match.message.location.rpartition(":")
@@ -46,19 +46,19 @@ class Compilation:
     file: str = ""
     line: int = 0
     seconds: float | None = None
-    """None when the trace ends before it says."""
+    """None if the trace ends before the compilation does."""
     ops: int | None = None
     graphs: int = 0
     breaks: list[TraceBreak] = field(default_factory=list)
     guard: str = ""
-    """Why it was compiled again, in torch's words."""
+    """torch's text for why it was compiled again; empty for a first compilation."""
     failure: str = ""
-    """Of a compilation that failed, and not because of a break: class and first line of the message."""
+    """The class and first line of an error that is not a break; empty if there was none."""
 
 
 @dataclass(slots=True, kw_only=True)
 class ProcessTrace:
-    """All that one process wrote."""
+    """The compilations of one process."""
 
     pid: int
     rank: int | None = None
@@ -82,7 +82,7 @@ class BreakDocument(TypedDict):
 
 
 class CompilationDocument(TypedDict):
-    """One compilation of one frame; a guard says that it was compiled again, and why."""
+    """One compilation of one frame. If it was compiled again, `guard` says why."""
 
     compile_id: str
     function: str

@@ -1,4 +1,4 @@
-"""A trace as a part of an analysis: its breaks by site, its graphs; the rest as documents per process."""
+"""Turn a trace into a part of an analysis: its breaks by site, its graphs, and a document for each process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def open_reader(source: Input) -> PartReader:
 
 
 class PartReader:
-    """Takes the blocks of one file, gives one part."""
+    """Reads the blocks of one trace file, and returns its part of the analysis."""
 
     def __init__(self, source: Input) -> None:
         self._source = source
@@ -48,13 +48,13 @@ class PartReader:
 
 
 def gather_sites(processes: Iterable[ProcessTrace], log: str) -> tuple[Site, ...]:
-    """One break per place and cause, however many compilations of however many processes it broke."""
+    """One site per place and cause, for all compilations of all processes."""
     return Gathering(
-        _as_logged(process, compilation, found, log) for process in processes for compilation, found in process.breaks()
+        _make_site(process, compilation, found, log) for process in processes for compilation, found in process.breaks()
     ).breaks
 
 
-def _as_logged(process: ProcessTrace, compilation: Compilation, found: TraceBreak, log: str) -> Site:
+def _make_site(process: ProcessTrace, compilation: Compilation, found: TraceBreak, log: str) -> Site:
     chain = [match for match in found.match.chain if match.gb_ids]
     cause = found.match.chain[0]
     frame = found.stack[-1] if found.stack else None
@@ -86,7 +86,7 @@ def _whole_text(match: Match) -> str:
 
 
 def _failures(processes: Iterable[ProcessTrace]) -> Iterator[str]:
-    """Compilations that failed, and not because of a break."""
+    """Yield a text for each compilation that failed for another reason than a break."""
     for process in processes:
         for compilation in process.compilations.values():
             if compilation.failure:

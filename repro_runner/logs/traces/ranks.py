@@ -1,4 +1,4 @@
-"""What differs between the ranks of one job: breaks, graphs, recompiles, and the first compilation where they part."""
+"""Find differences between the ranks of one job: breaks, graphs, recompiles, and the first different compilation."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from repro_runner.logs.traces.compilations import CompilationDocument, ProcessDo
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unequal:
-    """Something that ranks saw a different number of times."""
+    """Something that happened a different number of times on different ranks."""
 
     what: str
     """break, graphs or recompile."""
     name: str
-    """GB0059 at model.py:13; of a recompile, the function."""
+    """For a break, `GB0059 at model.py:13`. For a recompile, the function."""
     counts: Mapping[int, int]
 
 
 class Step(TypedDict):
-    """What one rank did at a point: nothing more, where its compile_id is empty."""
+    """What one rank compiled at the point where ranks differ. An empty compile_id means that it compiled no more."""
 
     compile_id: str
     does: str
@@ -31,19 +31,19 @@ class Step(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankDifferences:
-    """All that ranks do not share; they are the same when there is none."""
+    """All differences between ranks. It is false if there are none."""
 
     ranks: tuple[int, ...]
     unequal: tuple[Unequal, ...] = ()
     parting: Mapping[int, Step] | None = None
-    """Per rank, the first compilation that is not the same on all."""
+    """By rank, the first compilation that is not the same on all ranks."""
 
     def __bool__(self) -> bool:
         return bool(self.unequal or self.parting)
 
 
 def find_rank_differences(processes: Iterable[ProcessDocument]) -> RankDifferences | None:
-    """Compare the ranks; None where there are not two."""
+    """Compare the ranks; None if there are fewer than two."""
     ranks: dict[int, list[CompilationDocument]] = {}
     for process in processes:
         if (rank := process["rank"]) is not None:
@@ -52,19 +52,19 @@ def find_rank_differences(processes: Iterable[ProcessDocument]) -> RankDifferenc
         return None
     ranks = dict(sorted(ranks.items()))
     unequal = [
-        *_unequal("graphs", ranks, lambda compilation: ["graphs"] * compilation["graphs"]),
-        *_unequal("break", ranks, _break_names),
-        *_unequal("recompile", ranks, lambda compilation: [_function(compilation)] if compilation["guard"] else []),
+        *_unequal_counts("graphs", ranks, lambda compilation: ["graphs"] * compilation["graphs"]),
+        *_unequal_counts("break", ranks, _break_names),
+        *_unequal_counts("recompile", ranks, lambda found: [_function(found)] if found["guard"] else []),
     ]
     return RankDifferences(ranks=tuple(ranks), unequal=tuple(unequal), parting=_find_parting(ranks))
 
 
 def describe_differences(differences: RankDifferences) -> Iterator[str]:
-    """One line per difference, for people."""
+    """Yield one line per difference."""
     if not differences:
         yield f"ranks {_listed(differences.ranks)} compiled the same, break for break"
     if differences.parting is not None:
-        steps = (f"rank {rank} {_step(step)}" for rank, step in differences.parting.items())
+        steps = (f"rank {rank} {_describe_step(step)}" for rank, step in differences.parting.items())
         yield f"the ranks part here: {'; '.join(steps)}"
     for unequal in differences.unequal:
         seen = [rank for rank, count in unequal.counts.items() if count]
@@ -74,7 +74,7 @@ def describe_differences(differences: RankDifferences) -> Iterator[str]:
         yield f"{name}: {counts}{only}"
 
 
-def _unequal(
+def _unequal_counts(
     what: str,
     ranks: Mapping[int, Sequence[CompilationDocument]],
     names: Callable[[CompilationDocument], Iterable[str]],
@@ -90,7 +90,7 @@ def _unequal(
 
 
 def _find_parting(ranks: Mapping[int, Sequence[CompilationDocument]]) -> dict[int, Step] | None:
-    """Compilations are compared in their order: ids alone say nothing about what was compiled."""
+    """The first compilations that differ, in the order of compilation; None if all are the same."""
     for steps in zip_longest(*ranks.values()):
         if len({_identity(step) for step in steps}) > 1:
             return {rank: _as_step(step) for rank, step in zip(ranks, steps, strict=True)}
@@ -119,7 +119,7 @@ def _as_step(compilation: CompilationDocument | None) -> Step:
     return {"compile_id": compilation["compile_id"], "does": does}
 
 
-def _step(step: Step) -> str:
+def _describe_step(step: Step) -> str:
     return f"at {step['compile_id']} compiles {step['does']}" if step["compile_id"] else "compiles nothing more"
 
 

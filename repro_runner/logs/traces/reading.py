@@ -1,4 +1,4 @@
-"""Structured traces, block by block, to what their processes compiled."""
+"""Read structured traces block by block, and collect what each process compiled."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ from repro_runner.logs.traces.compilations import Compilation, ProcessTrace, Tra
 from repro_runner.logs.traces.records import HEADER, Damage, RecordReader, TraceRecord
 
 _SKIPPED = "Skipping the function and falling back to eager"
-"""torch 2.13 and newer say it in the reason; of older ones the compilation tells, which failed."""
+"""From torch 2.13 on this text is in the reason. In older releases the compilation fails instead."""
 _INTERNAL_STACK = "\nTraceback (most recent call last):"
 _USER_STACKS = tuple(f"{words}\n" for words in reversed(FROM_USER_CODE))
 _FRAME = re.compile(r'\s*File "([^"\n]*)", line (\d{1,9}), in ([^\n]*)(?:\n(?!\s*File ")([^\n]*))?')
 _REMEMBERED = 512
-"""Texts whose answer is kept: a break repeats itself with every compilation."""
+"""How many texts are cached with their match. Every compilation repeats the texts of its breaks."""
 _NEVER_SUPPRESSED = re.compile(r"^(?:torch\._dynamo\.exc\.)?UncapturedHigherOrderOpError:")
-"""A break within torch.cond and its like ends the program whatever `suppress_errors` says."""
+"""A break inside torch.cond and similar functions ends the program, even with `suppress_errors`."""
 _MOST_STRINGS = 1_000_000
 
 
 class _BreakReader:
-    """Names breaks with a matcher; the same text is named once."""
+    """Finds the ids of breaks with a matcher. Each text is matched only once."""
 
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._known: OrderedDict[tuple[str, str], Match | None] = OrderedDict()
 
     def read_reason(self, payload: str, torch: str) -> tuple[Match | None, str, tuple[UserFrame, ...]]:
-        """Of a logged break: its name, its kind as far as the text says, the stack."""
+        """Read the text of a logged break. Returns (match, kind according to the text, the user's stack)."""
         message = payload.partition(_INTERNAL_STACK)[0]
         kind = "frame skipped" if _SKIPPED in message else "resumed"
         return self.name(message, torch), kind, _read_stack(message)
 
     def name(self, message: str, torch: str) -> Match | None:
-        """The break in a message; None if it is about something else."""
+        """The match for the break in a message; None if the message is not about a break."""
         key = (message, torch)
         if key not in self._known:
             found = self._matcher.find_messages(message.split("\n"), torch=torch.partition("+")[0] or None)
@@ -53,7 +53,7 @@ class _BreakReader:
 
 
 def _read_stack(text: str) -> tuple[UserFrame, ...]:
-    """The user's frames in a break's text, outermost first; none when it has none."""
+    """The user's frames in a break's text, outermost first; empty if there are none."""
     for title in _USER_STACKS:
         _, found, after = text.partition(title)
         if found:
@@ -66,13 +66,13 @@ def _read_stack(text: str) -> tuple[UserFrame, ...]:
 
 
 def recognise(head: bytes) -> bool:
-    """Whether a file begins like a trace: one of its first lines is a record."""
+    """Whether one of the first lines is a record of a trace."""
     lines = head.split(b"\n", 200)[:200]
     return any(HEADER.match(line) for line in lines if not line.startswith(b"\t"))
 
 
 class TraceReader:
-    """Reads one file; it may hold the traces of several processes, one after the other or mixed."""
+    """Reads one file. It may contain the traces of several processes, one after the other or mixed."""
 
     def __init__(self, matcher: Matcher, *, torch: str = "") -> None:
         self._torch = torch
@@ -87,11 +87,11 @@ class TraceReader:
         return self._records.damage
 
     def feed(self, block: bytes) -> None:
-        """Take a block; it may end anywhere."""
+        """Read a block. It may end anywhere."""
         self._take(self._records.feed(block))
 
     def finish(self) -> tuple[ProcessTrace, ...]:
-        """The traces of all processes in the file, in the order of ranks."""
+        """The traces of all processes in the file, ordered by rank."""
         self._take(self._records.finish())
         for process in self._processes:
             process.finish()
@@ -103,7 +103,7 @@ class TraceReader:
             self._process_of(record).read(record)
 
     def _process_of(self, record: TraceRecord) -> _Process:
-        """A process writes no rank until it has one: what it wrote before is of the same process."""
+        """The process that wrote a record. Its first records may have no rank, because it did not have one yet."""
         last = self._of_pid.get(record.pid)
         if record.rank is None:
             process = last or self._new_process(record.pid)
@@ -123,14 +123,14 @@ class TraceReader:
 
 
 class _Process:
-    """Gathers the records of one process."""
+    """Collects the records of one process."""
 
     def __init__(self, trace: ProcessTrace, breaks: _BreakReader) -> None:
         self.trace = trace
         self._breaks = breaks
         self._strings: dict[int, str] = {}
         self._errors: dict[str, str] = {}
-        """Compilations that raised, until their metrics say how they ended."""
+        """Errors by compile id, until the metrics of the compilation arrive."""
 
     def read(self, record: TraceRecord) -> None:
         match record.kind:
@@ -145,14 +145,14 @@ class _Process:
             case "recompile_reasons":
                 self._compilation(record).guard = _read_guards(record.payload)
             case "dynamo_graph_break_reason":
-                self._break(record)
+                self._add_break(record)
             case "dynamo_error":
                 self._errors[_compile_id(record.metadata)] = record.payload
             case "compilation_metrics":
-                self._end(record)
+                self._read_metrics(record)
 
     def finish(self) -> None:
-        """Of compilations whose end is not in the trace, what they raised is."""
+        """Add the errors of compilations whose metrics are not in the trace."""
         for compile_id, error in self._errors.items():
             compilation = self.trace.compilations.setdefault(compile_id, Compilation(compile_id=compile_id))
             self._fail(compilation, error.partition(f"\n{FROM_USER_CODE[0]}")[0], error, line=0, suppressed=False)
@@ -182,16 +182,16 @@ class _Process:
             compilation.function = str(frame.get("name", ""))
             compilation.line = _as_int(frame.get("line"))
 
-    def _break(self, record: TraceRecord) -> None:
+    def _add_break(self, record: TraceRecord) -> None:
         match, kind, stack = self._breaks.read_reason(record.payload, self.trace.torch)
-        if match is None:  # no known wording, but torch called it a break: kept whole
+        if match is None:  # the wording is unknown, but torch called it a break: keep the whole text
             match = Match(gb_ids=(), how="none", message=unlabelled(record.payload))
         compilation = self._compilation(record)
         found = TraceBreak(match=match, kind=kind, stack=_from_compiled(stack, compilation), line=record.line)
         if all((found.gb_ids, found.place) != (known.gb_ids, known.place) for known in compilation.breaks):
             compilation.breaks.append(found)
 
-    def _end(self, record: TraceRecord) -> None:
+    def _read_metrics(self, record: TraceRecord) -> None:
         metrics = record.metadata["compilation_metrics"]
         if not isinstance(metrics, dict):
             return
@@ -215,7 +215,7 @@ class _Process:
             self._fail(compilation, reason, stack, line=record.line, suppressed=suppressed)
 
     def _fail(self, compilation: Compilation, reason: str, stack: str, *, line: int, suppressed: bool) -> None:
-        """A compilation failed: because of a break it logged, of one it did not live to log, or of something else."""
+        """Note why a compilation failed: a break that was logged, a break that was not, or another error."""
         name = reason if EXCEPTIONS in reason else f"{EXCEPTIONS}{reason}"
         match = self._breaks.name(name, self.trace.torch)
         if match is None:
@@ -227,11 +227,12 @@ class _Process:
             compilation.breaks[logged[-1]] = replace(compilation.breaks[logged[-1]], kind="frame skipped")
             return
         kind = "frame skipped" if suppressed else "fatal"
-        compilation.breaks.append(TraceBreak(match=match, kind=kind, stack=_stack_or(stack, compilation), line=line))
+        frames = _stack_or_function(stack, compilation)
+        compilation.breaks.append(TraceBreak(match=match, kind=kind, stack=frames, line=line))
 
 
 def _from_compiled(stack: tuple[UserFrame, ...], compilation: Compilation) -> tuple[UserFrame, ...]:
-    """The stack from the frame that was being compiled on: torch writes all of the program's."""
+    """The stack from the compiled frame on. torch writes the whole stack of the program."""
     names = {compilation.function, plain_name(compilation.function)}
     for depth in range(len(stack) - 1, -1, -1):
         if stack[depth].file == compilation.file and stack[depth].function in names:
@@ -239,13 +240,14 @@ def _from_compiled(stack: tuple[UserFrame, ...], compilation: Compilation) -> tu
     return stack
 
 
-def _stack_or(text: str, compilation: Compilation) -> tuple[UserFrame, ...]:
+def _stack_or_function(text: str, compilation: Compilation) -> tuple[UserFrame, ...]:
+    """The user's frames in a text. If there are none, the compiled function is the only frame."""
     frame = UserFrame(file=compilation.file, line=compilation.line, function=compilation.function, source="")
     return _read_stack(text) or ((frame,) if compilation.file else ())
 
 
 def _stack_text(metrics: dict[str, Any]) -> str:
-    """What the metrics know of the place, in the form of a stack."""
+    """The place of the failure in the metrics, written as a stack; empty if it is not known."""
     file, line = metrics.get("fail_user_frame_filename"), metrics.get("fail_user_frame_lineno")
     function = metrics.get("co_name") or ""
     return f'{FROM_USER_CODE[0]}\n  File "{file}", line {line}, in {function}\n' if file and line else ""
@@ -265,7 +267,7 @@ def _seconds(metrics: dict[str, Any]) -> float | None:
 
 
 def _read_guards(payload: str) -> str:
-    """The newest entry's guard, which is the one that decided: torch lists all entries that did not fit."""
+    """The first guard of the newest cache entry. torch lists all entries whose guards failed, the newest first."""
     reasons = _json_or_none(payload)
     if isinstance(reasons, list) and reasons:
         return _first_guard(str(reasons[0]))
@@ -273,7 +275,7 @@ def _read_guards(payload: str) -> str:
 
 
 def _first_guard(reason: str) -> str:
-    """`2/0: factor == 2      # return x * factor  # model.py:21 in grow` without the entry and the padding."""
+    """Remove the entry and the padding from `2/0: factor == 2      # return x * factor  # model.py:21 in grow`."""
     first = reason.strip().split("\n", 1)[0]
     return re.sub(r" {2,}", "  ", re.sub(r"^[!\d/]+: ", "", first))
 

@@ -1,6 +1,7 @@
-"""The records of a structured trace, out of blocks of bytes: a line of glog and JSON, then its payload behind tabs.
+"""Read the records of a structured trace from blocks of bytes.
 
-Nearly all of a trace is payload that is not needed here: it is passed over by one search for lines without a tab.
+A record is a line of glog and JSON, then its payload, indented with tabs. Nearly all of a trace is payload that is not
+needed here. One search for lines without a tab skips it.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ HEADER = re.compile(
 )
 KINDS = frozenset({b"compilation_metrics", b"dynamo_output_graph", b"dynamo_start", b"str"})
 ARTIFACTS = frozenset({b"dynamo_graph_break_reason", b"recompile_reasons", b"dynamo_error", b"torch_version"})
-"""Of these the payload is read, too."""
+"""The payload of these records is read, too."""
 LONGEST_LINE = 32 * 1024 * 1024
 LONGEST_PAYLOAD = 1024 * 1024
-"""A break's payload has a few kilobytes; of a longer one the beginning is kept."""
+"""A break's payload has a few kilobytes. A longer payload is cut here."""
 
 _UNINDENTED = re.compile(rb"\n(?!\t)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TraceRecord:
-    """One record that tells about breaks, graphs or compilations."""
+    """One record about breaks, graphs or compilations."""
 
     kind: str
-    """The key of its JSON; of an artifact, the artifact's name."""
+    """The first key of its JSON. For an artifact, the artifact's name."""
     metadata: dict[str, Any]
     payload: str
     line: int
@@ -42,7 +43,7 @@ class TraceRecord:
 
 @dataclass(slots=True)
 class Damage:
-    """What could not be read; nothing is passed over in silence."""
+    """Counts of what could not be read."""
 
     counts: Counter[str] = field(default_factory=Counter)
 
@@ -52,7 +53,7 @@ class Damage:
 
 @dataclass(slots=True)
 class _Open:
-    """A record whose payload may still come."""
+    """A record whose payload is not complete yet."""
 
     kind: str
     metadata: dict[str, Any]
@@ -69,7 +70,7 @@ class _Open:
 
 
 class RecordReader:
-    """Takes blocks, gives records; a block may end anywhere, and a line may have any length."""
+    """Turns blocks into records. A block may end anywhere, and a line may have any length."""
 
     def __init__(self) -> None:
         self.damage = Damage()
@@ -78,7 +79,7 @@ class RecordReader:
         self._tail = b""
 
     def feed(self, block: bytes) -> Iterator[TraceRecord]:
-        """Records that ended in this block; take them all before the next block."""
+        """Yield the records that end in this block. Read them all before you feed the next block."""
         block = self._tail + block if self._tail else block
         end = block.rfind(b"\n") + 1
         if end:
@@ -86,7 +87,7 @@ class RecordReader:
         self._tail = self._bounded(block[end:])
 
     def finish(self) -> Iterator[TraceRecord]:
-        """The last record, and whether the trace was cut in it."""
+        """Yield the last record, and note in `damage` if the trace was cut there."""
         if self._tail:
             if not self._tail.startswith(b"\t"):
                 self.damage.counts["last line cut"] += 1
@@ -95,13 +96,13 @@ class RecordReader:
         yield from self._close()
 
     def _bounded(self, tail: bytes) -> bytes:
-        """An unended line, without the part that is not read."""
+        """An incomplete line, without the part that is not needed."""
         if tail.startswith(b"\t") and self._open is None:
             return b"\t"
         return tail if len(tail) <= LONGEST_LINE else tail[:LONGEST_LINE]
 
     def _read(self, block: bytes, end: int) -> Iterator[TraceRecord]:
-        """Go from one unindented line to the next; what lies between is the payload of the record before."""
+        """Go from one unindented line to the next. The lines between them are the payload of the first."""
         payload, counted = 0, 0
         for start in self._unindented(block, end):
             header = HEADER.match(block, start, end)
@@ -128,7 +129,7 @@ class RecordReader:
             yield line.end()
 
     def _note_foreign(self, line: bytes) -> None:
-        """A line that is no trace's: a print into the same file, or half a record."""
+        """Count a line that is not part of a trace, such as a print into the same file or half a record."""
         if line.strip():
             self.damage.counts["lines that are no trace's"] += 1
 
@@ -165,6 +166,6 @@ class RecordReader:
 
 
 def _is_whole(payload: bytes, md5: object) -> bool:
-    """Whether the payload is what torch wrote; a copy with other line ends is, too."""
+    """Whether the payload has the hash that torch wrote. Line ends may have been changed."""
     texts = (payload, payload.removesuffix(b"\r").replace(b"\r\n", b"\n"))
     return any(hashlib.md5(text, usedforsecurity=False).hexdigest() == md5 for text in texts)

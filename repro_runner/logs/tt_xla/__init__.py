@@ -1,4 +1,4 @@
-"""Logs of tt-xla: graphs by their vhlo headers, how far each came, where it comes from and who split it."""
+"""Logs of tt-xla: graphs by their vhlo headers, the stages of each, its source lines, and what split it."""
 
 from repro_runner.logs.tt_xla.part import NAME
 from repro_runner.logs.tt_xla.reading import open_reader, recognise

@@ -1,4 +1,4 @@
-"""The graphs of a tt-xla log: each begins with a vhlo header, and goes through stages on its own thread."""
+"""The graphs of a tt-xla log. Each starts with a vhlo header, and goes through stages on its own thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from repro_runner.capture.breaks import RESUME_PREFIX
 from repro_runner.logs.tt_xla.lines import LOCATION
 
 OWN = "own"
-"""It was not split off: Dynamo began a frame of its own for it."""
+"""The graph was not split off from another: Dynamo started a new frame for it."""
 NOT_TOLD = "not told"
 
 _FRAME = b"torchdynamo start tracing"
@@ -23,31 +23,31 @@ _XLA_CAUSE = re.compile(rb"Compilation Analysis: Compilation Cause[^\n]*\n[^\n]*
 _XLA_SIGNS = (b"pt-xla-profiler: Op(s) not lowered", b"Found an argument on non-XLA device")
 _EXPORT_SIGNS = (b"torch.export", b"torch/export/", b"torch._export", b"ExportedProgram")
 _LONGEST = 200
-"""Characters kept of a line that is evidence."""
+"""How many characters are kept of a line that shows a cause."""
 FIRST = "vhlo"
 MARKERS_READ = 5_000
-"""Of a graph; they are enough to know where it comes from."""
+"""How many location markers are read of a graph. They are enough to find its source lines."""
 _PIECE = 256 * 1024
 _PLACES_KEPT = 5
 _ERRORS_KEPT = 5
 Place = tuple[str, int, str]
-"""File, line, function; the function is empty where the marker has none."""
+"""File, line, function. The function is empty if the marker has none."""
 
 
 @dataclass(slots=True)
 class Since:
-    """What the log shows between the beginnings of two graphs."""
+    """What the log shows between the starts of two graphs."""
 
     frames: int = 0
     resumed: int = 0
     handed: int = 0
     left_to_python: int = 0
     xla: str = ""
-    """torch_xla's own words for why it compiled, the first."""
+    """torch_xla's first text for why it compiled."""
     export: str = ""
 
     def look_at(self, text: bytes) -> None:
-        """Take in lines that stand outside of modules."""
+        """Read lines outside of MLIR modules."""
         if b"_dynamo" in text:
             self.frames += text.count(_FRAME)
             self.resumed += text.count(_RESUMED_FRAME)
@@ -60,7 +60,7 @@ class Since:
 
 
 def _find_xla_cause(text: bytes) -> str:
-    """Why torch_xla cut the graph; that Dynamo handed it one is no cut."""
+    """Why torch_xla split the graph; empty if it did not. A graph that Dynamo passed to it is not a split."""
     for cause in _XLA_CAUSE.finditer(text):
         if b"dynamo" not in cause[1]:
             return cause[1].decode("utf-8", "replace").strip()[:_LONGEST]
@@ -68,7 +68,7 @@ def _find_xla_cause(text: bytes) -> str:
 
 
 def _find_line(text: bytes, signs: Iterable[bytes]) -> str:
-    """The rest of the first line that has one of the signs, from the sign on."""
+    """The first line with one of the signs, from the sign on; empty if there is none."""
     for sign in signs:
         at = text.find(sign)
         if at >= 0:
@@ -77,7 +77,7 @@ def _find_line(text: bytes, signs: Iterable[bytes]) -> str:
 
 
 def find_splitter(since: Since, *, resumed: bool, first: bool, with_dynamo: bool) -> str:
-    """Dynamo, torch_xla or export; `own` for a graph that was not split off, `not told` where the log is silent."""
+    """What split the graph: Dynamo, torch_xla or export; OWN if nothing did, NOT_TOLD if the log does not show it."""
     if first:
         return OWN
     if resumed or since.resumed or since.left_to_python:
@@ -88,13 +88,13 @@ def find_splitter(since: Since, *, resumed: bool, first: bool, with_dynamo: bool
         return OWN
     if since.export:
         return "export"
-    # with +dynamo every frame is in the log: a graph without one is a further piece of what Dynamo handed over as one
+    # With +dynamo every frame is in the log. A graph without a frame is part of a graph that torch_xla split.
     return "torch_xla" if with_dynamo and not since.handed else NOT_TOLD
 
 
 @dataclass(slots=True, kw_only=True)
 class Graph:
-    """One graph, as far as the log follows it."""
+    """One graph, and what the log shows of it."""
 
     line: int
     thread: str
@@ -102,18 +102,18 @@ class Graph:
     """What happened since the graph before it."""
     stages: list[str] = field(default_factory=list)
     ended: bool = True
-    """Whether the text of its last stage is all there."""
+    """Whether the text of its last stage is complete."""
     errors: list[tuple[int, str]] = field(default_factory=list)
-    """(line of the log, text), the first few."""
+    """(line of the log, text) of the first errors."""
     resumed: bool = False
-    """Whether it holds code that Dynamo runs after a break."""
+    """Whether it contains code that Dynamo runs after a break."""
     places: Counter[Place] = field(default_factory=Counter)
     placed_by: int = 0
-    """The number of the stage in which places were sought last."""
+    """The number of the stage that was last searched for places."""
 
     @property
     def began_here(self) -> bool:
-        """A log that was cut at its beginning has stages of a graph whose header it lost."""
+        """Whether the log contains its vhlo header. A log whose start was cut off may not."""
         return self.stages[0] == FIRST
 
     def add_error(self, line: int, text: str) -> None:
@@ -125,7 +125,7 @@ class Graph:
 
 
 class GraphFollower:
-    """Follows the threads; graphs that are compiled at the same time differ by the thread in the header."""
+    """Collects graphs by thread, because several graphs can be compiled at the same time."""
 
     def __init__(self) -> None:
         self.all: list[Graph] = []
@@ -143,14 +143,14 @@ class GraphFollower:
         return len(self._of_thread)
 
     def begin_stage(self, thread: str, stage: str, line: int, since: Since) -> bool:
-        """A header was read; say whether a graph began with it."""
+        """Note a stage header. Returns whether a new graph starts with it."""
         before = self._of_thread.get(thread)
         is_new = before is None or stage == FIRST
         if is_new:
             before = self._of_thread[thread] = Graph(line=line, thread=thread, since=since)
             self.all.append(before)
         assert before is not None
-        before.places = Counter(dict(before.top_places()))  # the rest of a log may be long
+        before.places = Counter(dict(before.top_places()))  # saves memory in a long log
         before.stages.append(stage)
         before.ended = False
         self._open.pop(thread, None)
@@ -158,7 +158,7 @@ class GraphFollower:
         return is_new
 
     def end_stage(self) -> None:
-        """A marker was read: it has no thread, so with several modules open the one that began first has ended."""
+        """Note an end marker. It does not name a thread, so the module that started first is taken to have ended."""
         self.markers += 1
         if self._open:
             self._open.pop(next(iter(self._open))).ended = True
@@ -167,13 +167,13 @@ class GraphFollower:
         return self._of_thread.get(thread)
 
     def read_module(self, text: bytes) -> None:
-        """Places are in every stage: the first that has some is enough, and the rest is never searched."""
+        """Read the places in a module. All stages have them, so only stages up to the first with places are read."""
         graph = next(reversed(self._open.values()))
         if graph.places and len(graph.stages) > graph.placed_by:
             return
         graph.placed_by = len(graph.stages)
         graph.resumed = graph.resumed or _RESUMED in text
-        start = text.find(b'loc("')  # they stand together, before or after the operations
+        start = text.find(b'loc("')  # the markers stand together, before or after the operations
         while 0 <= start < len(text) and sum(graph.places.values()) < MARKERS_READ:
             end = text.find(b"\n", start + _PIECE) + 1 or len(text)
             graph.places.update(_find_places(text, start, end))
@@ -181,7 +181,7 @@ class GraphFollower:
 
 
 def _find_places(text: bytes, start: int, end: int) -> dict[Place, int]:
-    """Places in a piece of the text, and how many operations come from each."""
+    """The places in a piece of the text, each with its number of operations."""
     found: Counter[Place] = Counter()
     for marker, count in Counter(LOCATION.findall(text, start, end)).items():
         file, first, function, line, other_file, other_line = marker

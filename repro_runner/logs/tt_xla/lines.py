@@ -1,4 +1,4 @@
-"""The lines of a tt-xla log that tell something: stage headers, end markers, errors, places in Python."""
+"""The lines of a tt-xla log that are read: stage headers, end markers, errors, places in Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ HEADER = re.compile(
     rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,9} \( *[\d.]+s\) \[ *([^\]\n]{0,40})\] +([\w./-]+):\d+ +(\w{1,8})\|"
     rb" ?([^\r\n]*)"
 )
-"""Thread, file, level, text. The level is a number for what is printed only on request: 1 is DEBUG."""
+"""Thread, file, level, text. The level of a line that is printed only on request is a number: 1 is DEBUG."""
 LOCATION = re.compile(
     rb'loc\("(?:'
     rb'(?:-?\d{1,9}\|)?(?:[^"|\n]*\]\|)*([^"|\n]+\.py):(\d{1,9})(?:\|([^"|\n]*)\|(-?\d{1,9})\|[^"\n]*)?"'
@@ -20,9 +20,9 @@ LOCATION = re.compile(
 """`loc("a.py:12")`; tt-xla's own form `loc("3|Net[net]|a.py:10|forward|12|aten__add")`; MLIR's `loc("a.py":12:4)`."""
 COMPILER = "module_builder.cc"
 EVENTS = (f"{COMPILER}:".encode(), END, b"ERR|")
-"""All stage headers are printed by that file, in old logs and in new ones."""
+"""Signs of the lines that are read one by one. COMPILER prints all stage headers, in old and in new logs."""
 DIAGNOSTICS = (b": error: ", b"| critical |")
-"""The compiler's words before an error line; the runtime's for what it can't do."""
+"""Signs of a compiler message before an error line, and of an error of the runtime."""
 
 _STAGE = re.compile(rb"MLIR Module (\w{1,60}):|(VHLO|SHLO|TTIR|TTNN) Module(?: after (\w+) StableHLO pipeline)?:")
 
@@ -33,15 +33,15 @@ class Line:
 
     thread: str
     file: str
-    """Of tt-xla, that logs it."""
+    """The source file of tt-xla that logged it."""
     level: str
     text: str
     stage: str
-    """vhlo, shlo, … for the header of a stage; else empty."""
+    """vhlo, shlo, … if this is the header of a stage; else empty."""
 
 
 def read_line(line: bytes) -> Line | None:
-    """Take a line of the logger apart; None for any other line."""
+    """Parse a line of tt-xla's logger; None for any other line."""
     header = HEADER.search(line, 0, 2000)
     if header is None:
         return None
@@ -56,7 +56,7 @@ def read_line(line: bytes) -> Line | None:
 
 
 def _stage_name(stage: re.Match[bytes]) -> str:
-    """Old logs have a sentence where new ones have the name: both give the name."""
+    """The name of a stage. New logs contain the name, old logs contain a sentence."""
     if stage[1]:
         return stage[1].decode()
     name = stage[2].decode().lower()
@@ -64,12 +64,12 @@ def _stage_name(stage: re.Match[bytes]) -> str:
 
 
 def count_lines(text: bytes) -> int:
-    """Line ends; by a copy without them, which takes less than half the time of `count`."""
+    """Count line ends. Making a copy without them takes less than half the time of `count`."""
     return len(text) - len(text.replace(b"\n", b""))
 
 
 def find_lines(text: bytes, signs: Iterable[bytes]) -> list[int]:
-    """Where the lines begin that have one of these signs, in their order; all others are never looked at one by one."""
+    """The sorted start positions of the lines that contain one of these signs."""
     starts: set[int] = set()
     for sign in signs:
         at = text.find(sign)

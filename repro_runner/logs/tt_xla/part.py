@@ -1,4 +1,4 @@
-"""A tt-xla log as a part of an analysis: its graphs and how far each came, its errors, who split, what it lacks."""
+"""Turn a tt-xla log into a part of an analysis: graphs and their stages, errors, splits, unanswered questions."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ CHECK_BUILD = "grep CMAKE_BUILD_TYPE build/CMakeCache.txt"
 BUILD = "cmake --preset debug && cmake --build build"
 NAME = "tt-xla"
 _LISTED = 20
-"""GraphFollower that get a line of their own for people; the JSON has all."""
+"""How many graphs get their own line in the text. The JSON has all graphs."""
 _SPLIT = {OWN: "with a frame of its own", NOT_TOLD: "whose splitter this log does not tell"}
 
 
 @dataclass(slots=True)
 class MadeWith:
-    """Settings that left a sign in the log; False means that there is none."""
+    """The settings that the log was made with, as far as the log shows them."""
 
     stages: bool = False
     debug_level: bool = False
-    """Lines of tt-xla's own logger that are printed only with TTXLA_LOGGER_LEVEL=DEBUG."""
+    """Whether tt-xla's logger printed lines that need TTXLA_LOGGER_LEVEL=DEBUG."""
     runtime_level: bool = False
     dynamo: bool = False
     locations: bool = False
@@ -43,7 +43,7 @@ class MadeWith:
 
 
 def find_unfit(made: MadeWith) -> Iterator[Unfit]:
-    """Each question that can't be answered from this log, and the command line that makes one which can."""
+    """Yield each question that this log can't answer, with the command that makes a log with the answer."""
     if not made.stages:
         yield Unfit(
             question="how many graphs there are, and how far each came",
@@ -77,7 +77,7 @@ def _why_no_stages(made: MadeWith) -> str:
 
 
 class PlaceDocument(TypedDict):
-    """A line of the user's code, and how many of the graph's operations come from it."""
+    """A line of the user's code, and how many operations of the graph come from it."""
 
     file: str
     line: int
@@ -101,7 +101,7 @@ class GraphDocument(TypedDict):
 def make_part(
     text: LogPart, graphs: GraphFollower, made: MadeWith, errors: tuple[tuple[int, str], ...], error_count: int
 ) -> LogPart:
-    """Join what the MLIR side tells with what Dynamo's lines do."""
+    """Combine the graphs of the MLIR lines with `text`, the part that was read from Dynamo's lines."""
     made = replace(made, locations=any(graph.places for graph in graphs.all))
     splits = [
         find_splitter(graph.since, resumed=graph.resumed, first=number == 0, with_dynamo=made.dynamo)
@@ -113,7 +113,7 @@ def make_part(
         format=NAME,
         graphs=len(counted) if made.stages else None,
         breaks=text.breaks,
-        graph_list=tuple(_as_logged(graph, split) for graph, split in zip(graphs.all, splits, strict=True)),
+        graph_list=tuple(_logged_graph(graph, split) for graph, split in zip(graphs.all, splits, strict=True)),
         rank=text.rank,
         torch=text.torch,
         errors=(*(f"line {line}: {error}" for line, error in errors), *text.errors),
@@ -130,7 +130,7 @@ def make_part(
     )
 
 
-def _as_logged(graph: Graph, split: str) -> LoggedGraph:
+def _logged_graph(graph: Graph, split: str) -> LoggedGraph:
     places = graph.top_places()
     (file, line, _), _ = places[0] if places else (("", 0, ""), 0)
     return LoggedGraph(
@@ -178,7 +178,7 @@ def _notes(graphs: GraphFollower, counted: list[Graph], splits: list[str], made:
 
 
 def _describe(graph: Graph, split: str) -> str:
-    """How far it came, where it comes from, who split it off: one line."""
+    """One line for a graph: its last stage, its main source line, what split it off, its error."""
     facts = [f"from line {graph.line} on, reached {graph.stages[-1]}"]
     if not graph.ended:
         facts[0] += ", whose text does not end: the log was cut there"

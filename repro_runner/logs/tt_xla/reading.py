@@ -1,4 +1,4 @@
-"""tt-xla logs, block by block. Nearly all is MLIR text, which is passed over; Dynamo's lines are read as any text."""
+"""Read tt-xla logs block by block. Most of a log is MLIR text, which is skipped. Dynamo's lines are read as text."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from repro_runner.logs.tt_xla.part import MadeWith, make_part
 _SIGNS = (b"torch_xla", b"tt_torch", b"pjrt_plugin_tt")
 _RUNTIME_LEVEL = re.compile(rb"Runtime\w* *\| *DEBUG *\|")
 _DYNAMO = b"torch/_dynamo/"
-"""In every line that Dynamo's loggers write, and in its tracebacks: another thread may print them into a module."""
+"""Every line of Dynamo's loggers and tracebacks contains this. Another thread may print them into a module."""
 _LONGEST_LINE = 64 * 1024
-"""A line that a block cut is held until it is whole, unless it is longer."""
+"""A line that is split between blocks is put together again, unless it is longer."""
 _LONGEST_DIAGNOSTIC = 1000
 _TEXT_BLOCK = 1024 * 1024
 _PENDING = 20
@@ -33,10 +33,10 @@ _ERRORS_KEPT = 1000
 
 
 def recognise(head: bytes) -> bool:
-    """Whether a file begins like a tt-xla log: a line of its logger or, before that, lines about torch_xla.
+    """Whether a file starts like a tt-xla log: with a line of its logger, or with lines about torch_xla.
 
-    Dynamo's lines may fill megabytes before the first graph is compiled. What turns out to be no tt-xla log is read as
-    text all the same.
+    The first line of its logger may come late, after megabytes of Dynamo's lines. If none comes, the file is read as
+    text.
     """
     if any(sign in head for sign in _SIGNS):
         return True
@@ -49,7 +49,7 @@ def open_reader(source: Input) -> TtXlaReader:
 
 
 class TtXlaReader:
-    """Takes the blocks of one log; of a log that turns out to be none of tt-xla's, it gives what is in the text."""
+    """Reads the blocks of one log. If it is not a tt-xla log, the part has what was found in the text."""
 
     def __init__(self, source: Input) -> None:
         self._text = TextReader(source)
@@ -62,12 +62,12 @@ class TtXlaReader:
         self._rest = b""
         self._is_tt_xla = False
         self._pending: list[tuple[int, str]] = []
-        """Diagnostics of the compiler: the error line after them says whose they are."""
+        """Messages of the compiler. The error line after them has the thread, and so the graph."""
         self._errors: list[tuple[int, str]] = []
         self._error_count = 0
 
     def feed(self, block: bytes) -> None:
-        """See Reader; a block may end within a line."""
+        """See Reader. A block may end inside a line."""
         block = self._rest + block if self._rest else block
         end = block.rfind(b"\n") + 1
         if len(block) - end < _LONGEST_LINE:
@@ -91,18 +91,18 @@ class TtXlaReader:
         return make_part(of_text, self._graphs, self._made, tuple(self._errors), self._error_count)
 
     def _read(self, block: bytes) -> None:
-        """Cut the block at the lines that tell something; what lies between is inside of a module or outside."""
+        """Read the lines with events one by one, and the text between them as a whole."""
         at = 0
         for start in find_lines(block, EVENTS):
             if start > at:
-                self._pass(block[at:start])
+                self._read_between(block[at:start])
             end = block.find(b"\n", start) + 1 or len(block)
             self._read_line(block[start:end])
             at = end
         if at < len(block):
-            self._pass(block[at:])
+            self._read_between(block[at:])
 
-    def _pass(self, text: bytes) -> None:
+    def _read_between(self, text: bytes) -> None:
         newlines = count_lines(text)
         in_module = self._graphs.in_module
         if in_module:
@@ -110,14 +110,14 @@ class TtXlaReader:
         if not in_module or self._graphs.threads > 1:
             self._keep_diagnostics(text)
         if in_module and _DYNAMO not in text:
-            self._feed_text(b"\n" * newlines)  # keeps its count of lines
+            self._feed_text(b"\n" * newlines)  # so that its line numbers stay right
         else:
             self._look_outside(text)
             self._feed_text(text)
         self._line += newlines
 
     def _feed_text(self, text: bytes) -> None:
-        """Pieces are put together again: a message must not be spread over many of them."""
+        """Pass text to the text reader in large blocks, so that a message is not split into many pieces."""
         self._held.append(text)
         self._held_size += len(text)
         if self._held_size >= _TEXT_BLOCK:
@@ -160,7 +160,7 @@ class TtXlaReader:
             if self._graphs.begin_stage(line.thread, line.stage, self._line, self._since):
                 self._since = Since()
         elif line.level in {"ERR", "FATL"}:
-            # an error of anything else may be about any graph, or about none
+            # An error of any other file may be about any graph, or about none.
             graph = self._graphs.of_thread(line.thread) if line.file.endswith(COMPILER) else None
             for number, text in (*self._pending, (self._line, line.text)):
                 self._note_error(number, text)

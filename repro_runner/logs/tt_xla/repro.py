@@ -1,4 +1,4 @@
-"""A break's program in the form that tt-xla runs: for people who have the device. It was not run here."""
+"""Write a break's program in the form that tt-xla runs, for users with the device. This project has not run it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _IMPORTS = "import torch_xla\nimport torch_xla.runtime\nfrom torch.utils._pytree
 
 
 def torch_xla_script(gb: GraphBreak) -> str | None:
-    """The corpus's program for a break, on torch_xla's device with tt-xla's backend; None where there is no program."""
+    """The registry's program for a break, with torch_xla's device and tt-xla's backend; None if there is none."""
     if gb.repro is None:
         return None
     source = gb.repro.source.rstrip()

@@ -13,7 +13,7 @@ import torch
 
 from registry.errors import InvalidInput
 from repro_runner.explain import Report
-from repro_runner.explain.counting import Tally, _turning, counted, read_instructions, spliced
+from repro_runner.explain.counting import Tally, _counter_instructions, read_instructions, spliced, with_counter
 from repro_runner.explain.find_sites import FAILED
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
@@ -222,7 +222,7 @@ def test_a_counter_anywhere_in_code_counts_and_changes_neither_results_nor_lines
         if one.opname == "RESUME":
             continue
         tally = Tally()
-        code = spliced(function.__code__, one.offset, _turning(tally), tally.turn)
+        code = spliced(function.__code__, one.offset, _counter_instructions(tally), tally.turn)
         assert code is not None
         assert types.FunctionType(code, function.__globals__)(3) == function(3)
         assert tally.read() == 1
@@ -238,7 +238,7 @@ def test_code_with_handlers_is_counted_the_long_way() -> None:
             return 0.0
 
     tally = Tally()
-    code = counted(handled.__code__, tally)
+    code = with_counter(handled.__code__, tally)
     assert code is not None
     again = types.FunctionType(code, globals())
     assert [again(2), again(0)] == [0.5, 0.0]
