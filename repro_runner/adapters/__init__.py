@@ -1,4 +1,4 @@
-"""Other people's devices: what they can do, what they lack, and how a model runs on them all the same."""
+"""Descriptions of devices: what they can do, what they lack, and how a model runs on them nevertheless."""
 
 from repro_runner.adapters.adapter import AcceleratorAdapter, IntegratedMockAdapter
 from repro_runner.adapters.capabilities import AcceleratorCapabilities, OpRule

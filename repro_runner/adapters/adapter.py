@@ -27,17 +27,23 @@ from repro_runner.adapters.partition import PartitionedGraph, partition_graph
 from repro_runner.backends.mock import read_settings
 from repro_runner.backends.refusals import report_violations
 from repro_runner.constraints import Constraint, find_violations
-from repro_runner.graphs.traced import Cut, Decompositions, TracedGraph, decomposition_table, run_eagerly
+from repro_runner.graphs.traced import (
+    Decompositions,
+    RecordingPartitioner,
+    TracedGraph,
+    decomposition_table,
+    run_eagerly,
+)
 from repro_runner.torch_seams import aot_autograd, default_partition
 
 CompiledPart = Callable[..., Any]
 
 
 class AcceleratorAdapter(ABC):
-    """What to implement for one's own device. An instance is a backend: `torch.compile(model, backend=adapter)`."""
+    """The base class for your own device. An instance is a backend: `torch.compile(model, backend=adapter)`."""
 
     decompositions: str | Decompositions = "none"
-    """A table by name (none, core-aten, inductor), or a mapping of one's own."""
+    """A table by name (none, core-aten, inductor), or your own mapping."""
     strict: bool = False
     """Refuse a program that the device does not take in full, as the mock backend does; otherwise, ops fall back."""
 
@@ -46,16 +52,16 @@ class AcceleratorAdapter(ABC):
         """What the device can do."""
 
     def constraints(self) -> tuple[Constraint, ...]:
-        """The device's limits; add one's own here."""
+        """The device's limits; override it to add your own."""
         return self.get_capabilities().constraints()
 
     def compile(self, part: GraphModule, example_inputs: Sequence[Any]) -> CompiledPart:  # noqa: ARG002
-        """Make a part of a graph, which the device takes in full, callable with its inputs. Runs it eagerly, unless
-        overridden. The inputs are fake tensors, for shapes, dtypes and strides."""
+        """Return a callable for a part of a graph of which the device takes every op. By default it runs eagerly.
+        `example_inputs` are fake tensors: they have shapes, dtypes and strides, and no values."""
         return part
 
     def op_support(self, graphs: Sequence[TracedGraph]) -> tuple[OpSupport, ...]:
-        """Every op of these graphs, as `trace_model` gives them: how often, where, taken or not, and why."""
+        """Every op of these graphs (from `trace_model`): how often, where, whether it is taken, and why not."""
         return list_op_support(graphs, Judge(self.constraints()))
 
     def partition(self, graph: GraphModule) -> PartitionedGraph:
@@ -64,7 +70,7 @@ class AcceleratorAdapter(ABC):
 
     def backend(self, graph: GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
         """What torch.compile calls."""
-        cut = Cut(default_partition)
+        cut = RecordingPartitioner(default_partition)
 
         def lower_forward(forward: GraphModule, forward_inputs: Sequence[Any]) -> Callable[..., Any]:
             if self.strict:
@@ -95,7 +101,7 @@ class AcceleratorAdapter(ABC):
 
 
 class IntegratedMockAdapter(AcceleratorAdapter):
-    """The stand-in for a device that there are only capabilities of: its parts run eagerly, as the rest does.
+    """A stand-in for a device of which only the capabilities are known: its parts run eagerly, like the rest.
 
     Without capabilities it has the limits that the environment sets for the mock backend.
     """

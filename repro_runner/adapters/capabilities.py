@@ -54,7 +54,7 @@ class AcceleratorCapabilities:
     """For all that a forward, or a backward, holds at once."""
     max_tensor_bytes: int | None = None
     alignment_requirement: int = 1
-    """Every dimension of every tensor is a multiple of it; `rules` are for less."""
+    """Every dimension of every tensor must be a multiple of it; use `rules` for some ops or dimensions only."""
     requires_contiguous: bool = False
     """The same as `layouts=["contiguous"]`."""
     layouts: Collection[str] | None = None
@@ -84,14 +84,14 @@ class AcceleratorCapabilities:
 
 
 def known_settings(*, in_rules: bool = False) -> Iterator[tuple[type[Constraint], Setting]]:
-    """Each kind of limit that can be set, and how; those alone that a rule about some ops can set, if asked."""
+    """Each constraint class that can be set, and its setting; with `in_rules`, only those that an OpRule can set."""
     for kind in constraints_with_settings():
         if kind.setting is not None and (kind.setting.in_rules or not in_rules):
             yield kind, kind.setting
 
 
 def field_of(owner: type[OpRule | AcceleratorCapabilities], setting: Setting) -> str | None:
-    """Where the owner has the value of a limit; None: in its `limits`, under the key."""
+    """The owner's field that holds the value of a limit; None if the value is in its `limits`, under the key."""
     names = [each.name for each in dataclasses.fields(owner)]
     return next((name for name in (setting.field, setting.key) if name in names), None)
 

@@ -77,7 +77,7 @@ class _CapabilityFile(MarkedYaml):
 
 
 def _by_key(owner: type[OpRule | AcceleratorCapabilities], settings: Iterable[Setting]) -> dict[str, Setting]:
-    """In the order of the owner's fields; what has none is last."""
+    """Key -> setting, in the order of the owner's fields; settings without a field are last."""
     names = [each.name for each in dataclasses.fields(owner)]
     ordered = sorted(settings, key=lambda each: names.index(field_of(owner, each) or "limits"))
     return {each.key: each for each in ordered}

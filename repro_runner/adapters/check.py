@@ -34,7 +34,7 @@ def check_model(
     inference: bool = False,
     dynamic: bool | None = None,
 ) -> CheckResult:
-    """Trace the model and hold every graph, forward and backward, against the device's limits.
+    """Trace the model and check every graph, forward and backward, against the device's limits.
 
     No device: the limits of the mock backend. `decompositions`: a table's name or a mapping; None is the device's own.
     `inference`: under `torch.no_grad()`, without a backward. `dynamic` is torch.compile's. ModelFailed if the model
@@ -45,7 +45,7 @@ def check_model(
     asked = adapter.decompositions if decompositions is None else decompositions
     table = decomposition_table(asked) if isinstance(asked, str) else asked
     with torch.no_grad() if inference else contextlib.nullcontext():
-        trace = _traced(model, table, dynamic)
+        trace = _trace(model, table, dynamic)
     breaks = tuple(each for each in trace.breaks if each.happened)
     if not trace.graphs and not breaks:
         raise InvalidInput([Problem(model.name, "the model computes nothing with tensors: there is nothing to check")])
@@ -66,7 +66,7 @@ def check_model(
 
 
 def write_check(run: RunFolder, result: CheckResult) -> None:
-    """Everything that was found, and each graph as text and picture; WriteFailed if the disk refuses."""
+    """Write everything that was found, and each graph as text and picture. WriteFailed if the disk refuses."""
     documents = result.documents()
     for name, document in documents.items():
         run.write_json(name, document)
@@ -85,7 +85,7 @@ def _constraints(adapter: AcceleratorAdapter) -> tuple[Constraint, ...]:
         raise InvalidInput([Problem("environment", line) for line in str(error).splitlines()]) from error
 
 
-def _traced(model: ModelUnderTest, table: Decompositions, dynamic: bool | None) -> Trace:
+def _trace(model: ModelUnderTest, table: Decompositions, dynamic: bool | None) -> Trace:
     try:
         with capture_breaks() as breaks:
             return trace_model(model, decompositions=table, dynamic=dynamic)

@@ -61,7 +61,7 @@ class CheckResult:
 
     @property
     def refused(self) -> bool:
-        """Does the device refuse anything? It gets nothing at all of a model that breaks everywhere."""
+        """Does the device refuse anything? Also true if it gets no graph at all, since the model breaks everywhere."""
         return bool(self.violations) or not self.graphs
 
     @property
@@ -70,7 +70,7 @@ class CheckResult:
 
     @property
     def least_transfers(self) -> Transfers:
-        """If the device had every op."""
+        """The transfers if the device had every op."""
         return sum((each.least_transfers for each in self.placements), Transfers())
 
     def summary(self) -> str:

@@ -1,4 +1,4 @@
-"""YAML with line numbers: all that is wrong in a file is said at once, each with its place and what may be meant."""
+"""YAML with line numbers. All problems of a file are reported at once, each with its line and a suggestion."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null
 
 
 class MarkedYaml:
-    """One file while it is read. What is malformed is noted, and read as nothing."""
+    """One file while it is read. A malformed value is noted as a problem, and read as None or left out."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -47,7 +47,7 @@ class MarkedYaml:
             raise InvalidInput([Problem(f"{self.path}:{line}", text) for line, text in sorted(self._problems)])
 
     def mapping(self, node: yaml.Node, keys: Sequence[str]) -> dict[str, yaml.Node]:
-        """key -> value, of those keys that there are."""
+        """Key -> value, for the known keys. Unknown and repeated keys are noted as problems."""
         if not isinstance(node, yaml.MappingNode):
             self.complain(node, f"{_shown(node)} stands where keys must: {', '.join(keys)}")
             return {}
@@ -73,7 +73,7 @@ class MarkedYaml:
         return []
 
     def names(self, node: yaml.Node, key: str, problem: Callable[[str], str]) -> tuple[str, ...]:
-        """A list of names; `problem` says what is wrong with one, or nothing."""
+        """A list of names. `problem(name)` returns what is wrong with a name, or an empty text."""
         found = []
         for entry in self.entries(node, key):
             if (name := self.text(entry, key)) is None:

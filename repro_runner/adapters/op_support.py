@@ -79,11 +79,11 @@ def op_record(op: OpSupport) -> OpRecord:
 
 
 class Judge:
-    """Whether a device takes an op: neither the op, nor a tensor that it yields or is given, may break a limit."""
+    """Decides whether a device takes an op: neither the op nor a tensor that it takes or yields may break a limit."""
 
     def __init__(self, constraints: Sequence[Constraint]) -> None:
         self._constraints = tuple(constraints)
-        # A narrowed limit names the tensors it is about; any other holds for all that the device has to hold.
+        # A narrowed limit names its tensors; any other is checked on all tensors that the device has to hold.
         self._on_every_tensor = [
             each for each in constraints if isinstance(each, TensorConstraint) and each.narrowing == Narrowing()
         ]
@@ -105,12 +105,12 @@ class Judge:
             yield from self._reasons_inside(branch(given))
             for constraint in self._on_every_tensor:
                 complaints = filter(None, map(constraint.complaint, tensors_of(given)))
-                # What is wrong with the result as well need not be said twice.
+                # The same problem of the result need not be reported twice.
                 if not any(each is constraint for each in reported) and (complaint := next(complaints, None)):
                     yield Refusal(rule=constraint.rule, message=f"an argument: {complaint}")
 
     def _reasons_inside(self, region: GraphModule | None) -> Iterator[Refusal]:
-        """A higher-order op runs where all the ops of its branches can."""
+        """The device takes a higher-order op only if it takes all ops of its branches."""
         for node in region.graph.nodes if region is not None else ():
             if is_op(node):
                 for reason in self._reasons(node):

@@ -15,7 +15,7 @@ from torch.fx import GraphModule, Node
 from torch.fx.passes.infra.partitioner import CapabilityBasedPartitioner, Partition
 from torch.fx.passes.operator_support import create_op_support
 
-from repro_runner.constraints.nodes import branch, is_move, is_op, is_random, picks_from
+from repro_runner.constraints.nodes import branch, is_move, is_op, is_random, tuple_maker
 
 PREFIX = "device_"
 
@@ -36,13 +36,13 @@ class PartitionedGraph:
 
 def partition_graph(graph: GraphModule, supported: Callable[[Node], bool]) -> PartitionedGraph:
     """Cut a copy of the graph; `supported` is asked about ops only."""
-    found = _partitioned(graph, supported)
+    found = _cut_graph(graph, supported)
     if _random_ops(found.module) == _random_ops(graph):
         return found
-    return _partitioned(graph, supported, [place for place, node in enumerate(graph.graph.nodes) if is_random(node)])
+    return _cut_graph(graph, supported, [place for place, node in enumerate(graph.graph.nodes) if is_random(node)])
 
 
-def _partitioned(graph: GraphModule, supported: Callable[[Node], bool], fences: Sequence[int] = ()) -> PartitionedGraph:
+def _cut_graph(graph: GraphModule, supported: Callable[[Node], bool], fences: Sequence[int] = ()) -> PartitionedGraph:
     cut = GraphModule(graph, copy.deepcopy(graph.graph))
     support = create_op_support(lambda _, node: _may_run_on_device(node, supported))
     partitioner = CapabilityBasedPartitioner(cut, support, allows_single_node_partition=True)
@@ -55,11 +55,11 @@ def _partitioned(graph: GraphModule, supported: Callable[[Node], bool], fences: 
 
 
 def _may_run_on_device(node: Node, supported: Callable[[Node], bool]) -> bool:
-    if (made_by := picks_from(node)) is not None:
+    if (made_by := tuple_maker(node)) is not None:
         return _may_run_on_device(made_by, supported)
     if branch(node) is not None:
         return all(_may_run_on_device(user, supported) for user in node.users)
-    # What has no user is called for what it does to the host's tensors: it writes into an input.
+    # A node without users is there for its effect: it writes into an input, on the host.
     if node.op != "call_function" or not node.users or is_move(node):
         return False
     # Arithmetic on sizes goes where it is needed; on the host it would cut parts in two.
@@ -67,8 +67,8 @@ def _may_run_on_device(node: Node, supported: Callable[[Node], bool]) -> bool:
 
 
 def _between_fences(part: Partition, positions: dict[Node, int], fences: Sequence[int]) -> Iterator[Partition]:
-    """A part that reaches over a fence, cut there: each piece lies between two of them, and so keeps its turn. Pieces
-    that only reckon with sizes are left to the host."""
+    """Cut a part at every fence that it crosses, so that random ops keep their order. Pieces with only arithmetic on
+    sizes are left to the host."""
     pieces: dict[int, list[Node]] = {}
     for node in sorted(part.nodes, key=positions.__getitem__):
         pieces.setdefault(bisect.bisect_right(fences, positions[node]), []).append(node)

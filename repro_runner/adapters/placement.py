@@ -80,7 +80,7 @@ class PartitionRecord(TypedDict):
 
 
 def partition_record(placements: Sequence[Placement]) -> PartitionRecord:
-    """What was cut how, in plain JSON values."""
+    """The placements in plain JSON values."""
     return {
         "partitions": sum(len(each.parts) for each in placements),
         "ops_on_device": sum(each.ops_on_device for each in placements),
@@ -103,11 +103,11 @@ def partition_record(placements: Sequence[Placement]) -> PartitionRecord:
 
 
 def place_graphs(graphs: Sequence[TracedGraph], judge: Judge) -> tuple[Placement, ...]:
-    """Cut every forward and backward, and count."""
-    return tuple(placement for index, traced in enumerate(graphs) for placement in _placed(index, traced, judge))
+    """Cut every forward and backward into parts, and count ops and transfers."""
+    return tuple(placement for index, traced in enumerate(graphs) for placement in _place_graph(index, traced, judge))
 
 
-def _placed(index: int, traced: TracedGraph, judge: Judge) -> Iterator[Placement]:
+def _place_graph(index: int, traced: TracedGraph, judge: Judge) -> Iterator[Placement]:
     graphs = {"forward": traced.forward, "backward": traced.backward}
     cut = {name: partition_graph(graph, judge.takes) for name, graph in graphs.items() if graph is not None}
     on_device = {name for each in cut.values() for part in each.parts for name in part}
@@ -139,7 +139,7 @@ def _counted(graph: GraphModule, names: Sequence[str]) -> dict[str, int]:
 
 
 def count_transfers(traced: TracedGraph, on_device: Collection[str]) -> tuple[Transfers, Transfers]:
-    """Of the forward and of the backward; `on_device` names the nodes of both that the device runs."""
+    """Transfers of the forward and of the backward; `on_device` names the nodes of both that the device runs."""
     resident = _resident(traced, on_device)
     places: _Places = {}
     forward = _count_crossings(traced.forward, on_device, resident, places)
@@ -150,7 +150,7 @@ def count_transfers(traced: TracedGraph, on_device: Collection[str]) -> tuple[Tr
 
 
 def everything_on_device(traced: TracedGraph) -> frozenset[str]:
-    """What `on_device` is for a device that lacks nothing."""
+    """The value of `on_device` for a device that has every op."""
     graphs = [traced.forward] if traced.backward is None else [traced.forward, traced.backward]
     return frozenset(node.name for graph in graphs for node in graph.graph.nodes if node.op == "call_function")
 
@@ -158,7 +158,7 @@ def everything_on_device(traced: TracedGraph) -> frozenset[str]:
 def _count_crossings(
     graph: GraphModule, on_device: Collection[str], resident: Collection[object], places: _Places
 ) -> Transfers:
-    """Note in `places` where each tensor is, as the graph runs."""
+    """Follow the graph as it runs: note in `places` where each tensor is, and count what crosses."""
     total = Transfers()
     for node in graph.graph.nodes:
         for needed, side in _needs(node, on_device, resident):

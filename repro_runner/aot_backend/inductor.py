@@ -11,7 +11,7 @@ from unittest import mock
 from torch.fx import Graph, GraphModule
 
 from repro_runner.backends.graph_dumps import KeptGraph, harmless
-from repro_runner.graphs.traced import Cut, TracedGraph
+from repro_runner.graphs.traced import RecordingPartitioner, TracedGraph
 from repro_runner.torch_seams import (
     CustomPartitionerFn,
     DebugContext,
@@ -27,12 +27,12 @@ _UNCACHED = {"fx_graph_cache": False, "fx_graph_remote_cache": False}
 def compile_with_inductor(
     graph: GraphModule, inputs: Sequence[Any], traced: Callable[[TracedGraph], KeptGraph | None]
 ) -> Callable[..., Any]:
-    """Compile as backend="inductor" does. What the graph became is handed to `traced` before any of it is lowered;
-    where that answers with a folder, IR and code are kept there. Inductor's replacement of patterns is put off until
-    then: its ops are not the program's, and have no line of it."""
+    """Compile as backend="inductor" does. `traced` is called with the graphs before any of them is lowered; if it
+    returns a folder, IR and code are kept there. Inductor replaces patterns only after that: the ops which this
+    makes are not the program's, and have no source line."""
     as_configured = {name: getattr(inductor_config, name) for name in ("custom_partitioner_fn", "pattern_matcher")}
-    cut = Cut(inductor_config.custom_partitioner_fn or min_cut_rematerialization_partition)
-    pre_aot = _copied(graph)
+    cut = RecordingPartitioner(inductor_config.custom_partitioner_fn or min_cut_rematerialization_partition)
+    pre_aot = _copy_graph(graph)
     kept: KeptGraph | None = None
 
     def lower(part: GraphModule, part_inputs: Sequence[Any], **keywords: Any) -> Any:
@@ -45,7 +45,7 @@ def compile_with_inductor(
             if kept is None:
                 return compile_fx.compile_fx_inner(part, part_inputs, **keywords)
             files: dict[str, str] = {}
-            # Compiled kernels are found again all the same; but a graph from Inductor's cache was never IR. No other
+            # Compiled kernels still come from their cache; but a graph from Inductor's cache has no IR. No other
             # thread compiles meanwhile: Dynamo's lock is held, by Inductor itself for a backward.
             with (
                 inductor_config.patch(_UNCACHED),
@@ -62,17 +62,17 @@ def compile_with_inductor(
     return compiled  # type: ignore[no-any-return]
 
 
-def _copied(graph: GraphModule) -> GraphModule:
-    """The same nodes in a graph of its own: Inductor changes the one that it is given."""
+def _copy_graph(graph: GraphModule) -> GraphModule:
+    """A copy with the same nodes: Inductor changes the graph that it is given."""
     copy = Graph()
     copy.output(copy.graph_copy(graph.graph, {}))
     return GraphModule(graph, copy)
 
 
 class _Partitioner(CustomPartitionerFn):  # type: ignore[misc]
-    """A cut in the form in which Inductor takes one."""
+    """The partitioner in the form that Inductor takes."""
 
-    def __init__(self, cut: Cut) -> None:
+    def __init__(self, cut: RecordingPartitioner) -> None:
         self._cut = cut
 
     def __call__(
@@ -81,11 +81,11 @@ class _Partitioner(CustomPartitionerFn):  # type: ignore[misc]
         return self._cut(gm, joint_inputs, **kwargs)
 
     def uuid(self) -> None:
-        """Only a cache would ask."""
+        """Only a cache needs one."""
 
 
 class _Watch(DebugContext):  # type: ignore[misc]
-    """What Inductor tells a debugger of one graph, as text: in memory, so that no full disk can stop it."""
+    """Collects as text what Inductor reports to its debug context: in memory, so that no full disk can stop it."""
 
     def __init__(self, files: dict[str, str]) -> None:
         super().__init__()
@@ -100,17 +100,17 @@ class _Watch(DebugContext):  # type: ignore[misc]
     def output_code(self, filename: str, extension: str = "py") -> None:
         with harmless():
             self._files[f"output_code.{extension}"] = Path(filename).read_text("utf-8")
-        self._tell("output_code", filename, extension)
+        self._pass_on("output_code", filename, extension)
 
     def _add_ir(self, stage: str, nodes: Any) -> None:
-        """A region inside the graph has its own, and comes after it."""
+        """Append: the IR of a region inside the graph comes after that of the graph."""
         with harmless():
             text = "".join(f"{node.debug_str()}\n\n" for node in nodes)
             self._files[f"{stage}.txt"] = self._files.get(f"{stage}.txt", "") + text
-        self._tell(stage, nodes)
+        self._pass_on(stage, nodes)
 
-    def _tell(self, event: str, *arguments: Any) -> None:
-        """TORCH_COMPILE_DEBUG=1 still does what it does."""
+    def _pass_on(self, event: str, *arguments: Any) -> None:
+        """Pass the event on to torch's own debug context, so that TORCH_COMPILE_DEBUG=1 still works."""
         listener = self.__getattr__(event)
         if listener is not None:
             listener(*arguments)

@@ -38,7 +38,7 @@ def aot_mock_backend(
     constraints: Iterable[Constraint] | None = None,
     **keywords: Any,
 ) -> CompiledGraph | Backend:
-    """The backend "aot_mock"; called with settings instead of a graph, a backend of one's own."""
+    """The backend "aot_mock". Called with settings instead of a graph, it returns a backend with these settings."""
     if graph is not None:
         return _compile(graph, inputs, keywords.get("options") or {})
     if keywords:

@@ -1,4 +1,4 @@
-"""Backends by name: this project's own, those that torch knows, and anybody's by where it is defined."""
+"""Find a backend by name: one of this project, one that torch knows, or any other by where it is defined."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ OWN = {
     "mock": "repro_runner.backends.mock:mock_backend",
     "aot_mock": "repro_runner.aot_backend.mock:aot_mock_backend",
 }
-"""Name -> where it is. torch itself finds these only where this project is installed; pyproject.toml lists them."""
+"""Name -> where it is defined. torch finds these by itself only if this project is installed (pyproject.toml)."""
 _SHORT = {"aot": "aot_mock"}
 _HOW = "name a registered backend, or `module:attribute`, or `FILE.py:attribute`"
 
@@ -24,12 +24,12 @@ def find_backend(name: str) -> Backend:
     """The backend of that name: one of OWN (`aot` is short for `aot_mock`), one that is registered with torch,
     `module:attribute` or `FILE.py:attribute`.
 
-    InvalidInput, with near misses and what to write instead, if there is none, or if importing it raises.
+    Raises InvalidInput, with similar names and what to write instead, if there is none, or if importing it raises.
     """
     name = _SHORT.get(name, name)
     source, _, attribute = OWN.get(name, name).rpartition(":")
     if not source:
-        return _registered(name)
+        return _find_registered(name)
     try:
         module = importlib.import_module(source) if name in OWN else import_source(source)
     except ModelFailed as error:
@@ -41,7 +41,7 @@ def find_backend(name: str) -> Backend:
     return found
 
 
-def _registered(name: str) -> Backend:
+def _find_registered(name: str) -> Backend:
     known = sorted({*OWN, *list_backends(exclude_tags=())})
     if name not in known:
         hint = did_you_mean(name, known) or f"; there are {', '.join(known)};"

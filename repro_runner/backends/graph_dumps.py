@@ -42,7 +42,7 @@ class ArtifactsWarning(UserWarning):
 
 @contextlib.contextmanager
 def keep_artifacts(run: RunFolder | None) -> Iterator[None]:
-    """Mock backends in this thread keep their graphs in this run meanwhile, and with None nowhere."""
+    """Inside the block, mock backends of this thread keep their graphs in this run; with None, nowhere."""
     token = _chosen.set(run)
     try:
         yield
@@ -78,7 +78,7 @@ class KeptGraph:
     lowered: dict[str, list[str]] = field(default_factory=dict)
 
     def keep_lowered(self, name: str, files: Mapping[str, str]) -> None:
-        """What a compiler made of the forward or the backward, later on."""
+        """Write the files that a compiler made of the forward or the backward."""
         with harmless():
             for file, text in files.items():
                 self.run.write_text(f"{self.folder}/inductor/{name}/{file}", text)
@@ -88,13 +88,13 @@ class KeptGraph:
 
 
 def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str, asked: bool) -> KeptGraph | None:
-    """Write a graph into the run that was chosen, or else, if `asked` for, into the process's own; None if neither."""
+    """Write a graph into the chosen run or, if none is chosen and `asked`, into the process's own; None if not kept."""
     chosen = _chosen.get()
     if chosen is None or (chosen == "own" and not asked) or os.getpid() in _gave_up:
         return None
     with harmless():
         run = _own_run(backend) if chosen == "own" else chosen
-        kept = _written(run, traced, found, backend)
+        kept = _write_graph(run, traced, found, backend)
         known = run.read_json(_VIOLATIONS)["violations"] if run.has(_VIOLATIONS) else []
         run.write_json(_VIOLATIONS, violations_document([*known, *map(violation_record, found)]))
         return kept
@@ -103,7 +103,7 @@ def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str,
 
 @contextlib.contextmanager
 def harmless() -> Iterator[None]:
-    """Turn whatever goes wrong in keeping into one warning per process."""
+    """Turn any error inside the block into one warning per process; nothing is kept after that."""
     try:
         yield
     except Exception as error:  # noqa: BLE001 - the disk, and a drawing of whatever a user's graph may hold
@@ -127,14 +127,14 @@ def _own_run(backend: str) -> RunFolder:
 
 
 def _environment() -> dict[str, str]:
-    """A GPU that this process uses is asked for its name here: it can't be in a state in which asking is dangerous."""
+    """Names the GPU only if this process uses it already: to initialise CUDA here could harm the program."""
     environment = describe_environment("cpu")
     if torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         environment |= {"device": "cuda", "device_name": torch.cuda.get_device_name()}
     return environment
 
 
-def _written(run: RunFolder, traced: TracedGraph, found: Sequence[Violation], backend: str) -> KeptGraph:
+def _write_graph(run: RunFolder, traced: TracedGraph, found: Sequence[Violation], backend: str) -> KeptGraph:
     index = _new_folder(run)
     graphs = {"pre_aot": traced.pre_aot, "forward": traced.forward, "backward": traced.backward}
     compile_id = CompileContext.current_compile_id()
@@ -164,7 +164,7 @@ def _written(run: RunFolder, traced: TracedGraph, found: Sequence[Violation], ba
 
 
 def _new_folder(run: RunFolder) -> int:
-    """The first number that is not taken: a thread or a process may be writing into the same run."""
+    """Make a folder with the first free number. Other threads and processes may write into the same run."""
     graphs = run.path / "graphs"
     graphs.mkdir(exist_ok=True)
     index = len(list(graphs.iterdir()))

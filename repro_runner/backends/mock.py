@@ -42,7 +42,7 @@ def mock_backend(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> 
 
 
 def make_mock_backend(*, strict: bool | None = None, constraints: Iterable[Constraint] | None = None) -> Backend:
-    """A mock backend of one's own; what is None comes from the environment."""
+    """Make a mock backend. What is None comes from the environment."""
     arguments = arguments_given(strict, constraints)
 
     def mock_backend(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
@@ -64,7 +64,7 @@ def _compile(graph: GraphModule, inputs: Sequence[Any], arguments: Mapping[str, 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What one compilation goes by."""
+    """The settings of one compilation."""
 
     strict: bool
     constraints: tuple[Constraint, ...]
@@ -73,13 +73,13 @@ class Settings:
 
 
 def arguments_given(strict: bool | None, constraints: Iterable[Constraint] | None) -> dict[str, Any]:
-    """The arguments of a backend of one's own, as `read_settings` takes them; None is not given."""
+    """The arguments as `read_settings` takes them, without those that are None."""
     given = {"strict": strict, "constraints": None if constraints is None else tuple(constraints)}
     return {name: value for name, value in given.items() if value is not None}
 
 
 def read_settings(arguments: Mapping[str, Any]) -> Settings:
-    """Settle everything for one compilation, or raise one error for all that is wrong."""
+    """The settings of one compilation. Raises MalformedSettings with everything that is wrong."""
     unknown = arguments.keys() - {"strict", "constraints"}
     problems = [f"{name}: no such option; there are strict and constraints" for name in unknown]
     settings = Settings(
@@ -109,7 +109,7 @@ def _constraints(argument: Any, problems: list[str]) -> tuple[Constraint, ...]:
 
 
 def _environment_constraints(problems: list[str]) -> tuple[Constraint, ...]:
-    """Those limits that have a variable of the environment, each at its default where that is not set."""
+    """The limits that have an environment variable, each at its default where that is not set."""
     found = []
     for kind in constraints_with_settings():
         if (setting := kind.setting) is not None and setting.variable:

@@ -1,4 +1,4 @@
-"""What a mock backend says to a program that the device would refuse: an error, a warning, or a list for who asked."""
+"""How a mock backend reports a program that the device would refuse: an error, a warning, or a list to collect."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ConstraintWarning(UserWarning):
 
 @contextlib.contextmanager
 def collect_violations() -> Iterator[list[Violation]]:
-    """Collect what every mock backend finds in this thread meanwhile, strict or not."""
+    """Collect what every mock backend of this thread finds inside the block, strict or not."""
     found: list[Violation] = []
     token = _collections.set((*_collections.get(), found))
     try:
@@ -51,7 +51,7 @@ def collect_violations() -> Iterator[list[Violation]]:
 
 
 def report_violations(found: tuple[Violation, ...], *, strict: bool) -> None:
-    """Hand them to those who collect; then raise one error for all, or warn once."""
+    """Add them to every active collection; then raise ConstraintViolations if `strict`, else warn once."""
     for collection in _collections.get():
         collection.extend(found)
     if found and strict:

@@ -45,10 +45,10 @@ class Violation:
 
 
 class SettingsFile(Protocol):
-    """A capability file while it is read. What is malformed is noted there, and read as None or left out."""
+    """A capability file while it is read. A malformed value is noted as a problem, and read as None or left out."""
 
     def names(self, node: Any, key: str, problem: Callable[[str], str]) -> tuple[str, ...]:
-        """A list of names; `problem` says what is wrong with one, or nothing."""
+        """A list of names. `problem(name)` returns what is wrong with a name, or an empty text."""
 
     def numbers(self, node: Any, key: str) -> tuple[int, ...]: ...
     def number(self, node: Any, key: str, *, at_least: int | None = None) -> int | None: ...
@@ -67,7 +67,7 @@ class Setting:
     key: str
     read: Read
     field: str = ""
-    """Of AcceleratorCapabilities, if it has one for this limit; otherwise `limits` there has the value by its key."""
+    """The field of AcceleratorCapabilities with the value; if empty, the value is in its `limits`, under `key`."""
     no_limit: tuple[object, ...] = ()
     """Values besides None that set no limit."""
     in_rules: bool = False
@@ -75,10 +75,10 @@ class Setting:
     options: Mapping[str, Read] = dataclasses.field(default_factory=dict)
     """Further keys of such a rule: keyword arguments of the constraint."""
     variable: str = ""
-    """Of the environment: a whole number, for the mock backend."""
+    """The environment variable of the mock backend that sets it to a whole number."""
     at_least: int = 0
     default: int | None = None
-    """While the variable is not set; None is no limit."""
+    """The limit while the variable is not set; None is no limit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +88,8 @@ class ScriptText:
     summary: str
     """`no tensor takes more than 4 bytes`."""
     lines: tuple[str, ...]
-    """They yield a text for each thing wrong with `tensor`, if the limit is on tensors, with `node`, or with `graph` of
-    the program whose forward is `forward`."""
+    """Code that yields a text per problem: of `tensor` for a limit on tensors, of `node` for one on ops, of `graph`
+    for one on whole graphs (`forward` is then the program's forward graph)."""
     parts: tuple[str, ...] = ()
     """The functions of repro_runner/minifier/parts/violations.py that they call."""
 
@@ -103,7 +103,7 @@ def constraints_with_settings() -> tuple[type[Constraint], ...]:
 
 
 class Constraint(ABC):
-    """One limit of a device. For one's own: name the rule, and yield a violation for each thing wrong with a node.
+    """One limit of a device. To write your own: name the rule, and yield a violation for each thing wrong with a node.
 
     class NoViews(Constraint):
         rule = "no-views"
@@ -126,11 +126,11 @@ class Constraint(ABC):
 
     @classmethod
     def from_setting(cls, value: Any, /, **keywords: Any) -> Constraint:
-        """The limit that a setting of this value is; `keywords` narrow it, and are its options."""
+        """The constraint for this value of the setting. `keywords` are its options, and `ops` and `arguments`."""
         return cls(value, **keywords)  # type: ignore[call-arg]
 
     def script_text(self, op: str, /) -> ScriptText | None:  # noqa: ARG002
-        """What this op broke, in plain code; None: a script copies the class itself, or imports it."""
+        """The limit that this op broke, as plain code. None: a script copies the class itself, or imports it."""
         return None
 
     @abstractmethod
@@ -138,11 +138,11 @@ class Constraint(ABC):
         """Yield what is wrong with this node."""
 
     def check_graph(self, graph: GraphModule) -> Iterator[Violation]:  # noqa: ARG002
-        """Yield what is wrong with a forward or a backward as a whole; nothing, unless the rule is about that."""
+        """Yield what is wrong with a forward or a backward as a whole. By default nothing."""
         return iter(())
 
     def violation(self, node: Node, message: str, tensor: TracedTensor | None = None) -> Violation:
-        """The record of this rule broken by this node, or by one of the tensors it produces or is given."""
+        """The record that this node breaks this rule; `tensor` is the result or the argument that is wrong."""
         return Violation(
             rule=self.rule,
             op=op_name(node),

@@ -1,4 +1,4 @@
-"""Every constraint on every node of what was traced, before any of it is lowered; and what was found as a document."""
+"""Check every constraint on every node of the traced graphs, before any is lowered; and the document of violations."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class ViolationsDocument(Document):
 
 
 def violations_document(records: Iterable[ViolationRecord]) -> ViolationsDocument:
-    """The document of these."""
+    """violations.json with these records."""
     return {**head("violations"), "violations": list(records)}
 
 
 def violation_record(violation: Violation, index: int | None = None) -> ViolationRecord:
-    """The record of a violation, of the graph of this index if it is given."""
+    """The violation in plain JSON values, with the index of its graph if it is given."""
     shape = None if violation.shape is None else list(violation.shape)
     record = {**dataclasses.asdict(violation), "shape": shape} | ({} if index is None else {"index": index})
     return cast("ViolationRecord", record)
@@ -57,7 +57,8 @@ def find_violations(
 
     The same fault is reported once. A tensor that the forward saved is not checked again in the backward. What is found
     before AOTAutograd (pre-aot) is left out where the forward or the backward has a finding of the same rule, on the
-    same line, about a tensor of the same dtype and shape. Rules about a whole graph look at these two alone.
+    same line, about a tensor of the same dtype and shape. Rules about a whole graph check the forward and the
+    backward only.
     """
     lowered = [*_violations(constraints, "forward", forward, _nodes(forward))]
     if backward is not None:
@@ -84,14 +85,14 @@ def _node_violations(constraints: Sequence[Constraint], name: str, nodes: Iterat
 
 
 def _fault(violation: Violation) -> tuple[object, ...]:
-    """An input has no line of its own, and the one that uses it first can be another after AOTAutograd."""
+    """Equal for two records of one fault. The line of an input is left out: it can be another one after AOTAutograd."""
     place = violation.op if violation.op == "placeholder" else violation.source
     return violation.rule, place, violation.dtype, violation.shape
 
 
 def _nodes(module: GraphModule, checked: frozenset[str] = frozenset()) -> Iterator[Node]:
-    """Each tensor once: the backward's inputs that the forward saved, and the inputs of a branch of `torch.cond`, were
-    checked where they were made."""
+    """The nodes to check, so that each tensor is checked once. Inputs of the backward that the forward saved, and
+    inputs of a branch of `torch.cond`, were checked where they were made."""
     for part in module.modules():
         if not isinstance(part, GraphModule):
             continue

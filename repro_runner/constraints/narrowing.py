@@ -25,7 +25,7 @@ _KEPT = ("aten::copy_", "aten::set_", "aten::sym_")
 
 
 def read_op_names(ops: Iterable[OpName]) -> frozenset[str]:
-    """Their full names; ValueError with a line for each that can't match anything."""
+    """The full names of these ops. Raises ValueError with a line for each name that can't match any op."""
     if isinstance(ops, str):
         raise TypeError(f"ops={ops!r}: must be a list")
     names = frozenset(_full_name(str(op)) for op in ops)
@@ -43,8 +43,8 @@ def calls_one_of(node: Node, names: frozenset[str]) -> bool:
 
 
 def overloads(name: str) -> list[OpOverload]:
-    """What a full name stands for, as far as a backend can see it; nothing for what is not registered (yet), and for a
-    higher-order op, which has no schema."""
+    """The overloads that a full name stands for, as far as a backend can see them. Empty if the op is not registered
+    (yet), and for a higher-order op, which has no schema."""
     namespace, _, op = name.partition(".")
     packet, _, overload = op.partition(".")
     found = getattr(getattr(torch.ops, namespace), packet, None)
@@ -58,7 +58,7 @@ def overloads(name: str) -> list[OpOverload]:
 
 
 def op_problem(name: str) -> str:
-    """Why no graph has such an op, or nothing. A library that is not imported here may register its ops later."""
+    """Why no graph has such an op; empty if one may. A library that is not imported here may register it later."""
     try:
         (full,) = read_op_names([name])
     except ValueError as error:
@@ -74,25 +74,25 @@ def op_problem(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """The tensors that are checked. `ops` None: what every node produces. `arguments` None: what these ops produce."""
+    """Which tensors are checked: the results of all nodes, the results of `ops`, or these `arguments` of `ops`."""
 
     ops: frozenset[str] | None = None
     arguments: frozenset[str | int] | None = None
 
     def tensors(self, node: Node) -> Iterator[tuple[str, TracedTensor]]:
-        """Each tensor to check, after the words that say which it is: "argument mat2: ", or nothing for a result."""
+        """Each tensor to check, with a prefix for its message: "argument mat2: ", or "" for a result."""
         if self.ops is not None and not calls_one_of(node, self.ops):
             return
         if self.arguments is None:
             yield from (("", tensor) for tensor in traced_tensors(node))
             return
-        for position, name, value in _bound(node):
+        for position, name, value in _bound_arguments(node):
             if position in self.arguments or name in self.arguments:
                 yield from _tensors_in(value, f"argument {name or position}")
 
 
 def read_narrowing(ops: Iterable[OpName] | None, arguments: Iterable[str | int] | None) -> Narrowing:
-    """ValueError with a line for each op that no graph has, and each argument that none of the ops has."""
+    """Check the names. ValueError has a line for each op that no graph has, and each argument that no op has."""
     names = None if ops is None else read_op_names(ops)
     if arguments is None:
         return Narrowing(names)
@@ -107,7 +107,7 @@ def read_narrowing(ops: Iterable[OpName] | None, arguments: Iterable[str | int] 
 
 
 def _argument_problem(argument: str | int, ops: frozenset[str]) -> str | None:
-    """Why no op of these has such a tensor; None if one has, or if what it takes is not known here."""
+    """Why none of these ops takes a tensor under this name or position; None if one does, or if a schema is unknown."""
     schemas = {op: [overload._schema for overload in overloads(op)] for op in ops}
     without = {op for op, known in schemas.items() if not known}
     if without and (isinstance(argument, int) or any(not op.startswith("higher_order.") for op in without)):
@@ -131,7 +131,7 @@ def _arguments(schema: FunctionSchema) -> Iterator[tuple[str | int, bool]]:
         yield position, takes_tensor
 
 
-def _bound(node: Node) -> Iterator[tuple[int, str, Any]]:
+def _bound_arguments(node: Node) -> Iterator[tuple[int, str, Any]]:
     """(position, name, value) of each argument of a call; a higher-order op names none."""
     if not isinstance(node.target, OpOverload):
         yield from ((position, "", value) for position, value in enumerate(node.args))

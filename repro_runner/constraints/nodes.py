@@ -1,4 +1,4 @@
-"""What may be known of a graph's node: its op, its tensors, the user's line it came from, and whether it is work.
+"""Facts about a node of a graph: its op, its tensors, the user's line it comes from, and whether it computes anything.
 
 Everything symbolic is turned into plain values here, once. A SymInt in an `if` or a comparison adds a guard, and a
 guard can recompile the user's program; a constraint that is handed no SymInt can't do that.
@@ -64,7 +64,7 @@ def plain_size(size: int | torch.SymInt) -> int | None:
 
 
 def _value(node: Node) -> Any:
-    """AOTAutograd keeps it in `val`, Dynamo in `example_value`."""
+    """The value that the tracer recorded: AOTAutograd keeps it in `val`, Dynamo in `example_value`."""
     return node.meta.get("val", node.meta.get("example_value"))
 
 
@@ -74,7 +74,7 @@ def fake_tensors(node: Node) -> Iterator[torch.Tensor]:
 
 
 def tensors_of(node: Node) -> Iterator[TracedTensor]:
-    """The same in plain values."""
+    """The tensors that a node stands for, in plain values."""
     return map(TracedTensor.of, fake_tensors(node))
 
 
@@ -85,7 +85,7 @@ def traced_tensors(node: Node) -> Iterator[TracedTensor]:
 
 
 def picks_from_a_tuple(node: Node) -> bool:
-    """Before AOTAutograd, `getitem` can also index a tensor, which makes a new one."""
+    """Is it a `getitem` on a tuple? Before AOTAutograd, one can also index a tensor, which makes a new tensor."""
     if node.target is not operator.getitem:
         return False
     picked_from = node.args[0]
@@ -103,7 +103,7 @@ def op_name(node: Node) -> str:
         return f"{node.target.namespace}.{node.target}"
     if isinstance(node.target, OpOverload):
         return str(node.target)
-    # A builtin of torch's own says that it has no module.
+    # `__module__` of a builtin function of torch can be None.
     module = getattr(node.target, "__module__", None) or "torch"
     return f"{module}.{getattr(node.target, '__name__', node.target)}".lstrip("._")
 
@@ -125,14 +125,14 @@ def _innermost_user_frame(stack_trace: str) -> str:
 
 
 def is_op(node: Node) -> bool:
-    """It computes with tensors; arithmetic on sizes, and what only looks at a tensor's size, does not."""
+    """Does the node compute with tensors? Arithmetic on sizes, and reading a tensor's size, do not count."""
     if isinstance(node.target, OpOverload):
         return not node.target._schema.name.startswith("aten::sym_") and _touches_tensors(node)
     return isinstance(node.target, HigherOrderOperator)
 
 
 def is_move(node: Node) -> bool:
-    """It only brings a result home: AOTAutograd's write into an input that the model changed, and `item()`."""
+    """Does the node only move a result? `item()` does, and AOTAutograd's write into an input that the model changed."""
     if node.target is local_scalar_dense:
         return True
     if node.target is not torch.ops.aten.copy_.default:
@@ -141,22 +141,22 @@ def is_move(node: Node) -> bool:
 
 
 def is_random(node: Node) -> bool:
-    """It draws from the generator, so that its turn among all that do matters."""
+    """Does the node draw random numbers? Then its order among all such nodes matters."""
     if isinstance(node.target, OpOverload):
         return torch.Tag.nondeterministic_seeded in node.target.tags
     regions = [region for each in node.all_input_nodes if (region := branch(each)) is not None]
     return any(is_random(inner) for region in regions for inner in region.graph.nodes)
 
 
-def picks_from(node: Node) -> Node | None:
-    """The op that made the tuple which this node picks from; None if it picks from nothing."""
+def tuple_maker(node: Node) -> Node | None:
+    """The op that made the tuple from which this `getitem` picks; None for any other node."""
     if node.target is operator.getitem and isinstance(node.args[0], Node):
-        return picks_from(node.args[0]) or node.args[0]
+        return tuple_maker(node.args[0]) or node.args[0]
     return None
 
 
 def branch(node: Node) -> GraphModule | None:
-    """The graph that an operand of a higher-order op stands for."""
+    """The graph that a node stands for as an operand of a higher-order op; None if it is no graph."""
     if node.op != "get_attr" or node.graph.owning_module is None:
         return None
     value = getattr(node.graph.owning_module, str(node.target), None)

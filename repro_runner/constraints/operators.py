@@ -20,14 +20,14 @@ _NO_SUCH_OP = "this device has no such op"
 
 
 def listed_op_problem(name: str) -> str:
-    """As `op_problem`, for a list in which each op is named."""
+    """As `op_problem`, for a list that may not contain `core-aten`."""
     if name == CORE_ATEN:
         return f"{name} is for the list of ops that the device has; name each op here"
     return op_problem(name)
 
 
 class SupportedOpsConstraint(Constraint):
-    """No ops but these, named as for UnsupportedOpsConstraint; `core-aten` stands for torch's core ops."""
+    """Only these ops are allowed, named as for UnsupportedOpsConstraint; `core-aten` stands for torch's core ops."""
 
     rule: ClassVar[str] = "unsupported-op"
     setting: ClassVar[Setting | None] = Setting(
@@ -52,7 +52,7 @@ class SupportedOpsConstraint(Constraint):
 
 
 class UnsupportedOpsConstraint(Constraint):
-    """None of these ops: `mm`, `aten.mm` or `aten::mm` (every overload), `aten.mm.default`, `torch.ops.aten.mm`.
+    """Forbids these ops: `mm`, `aten.mm` or `aten::mm` (every overload), `aten.mm.default`, `torch.ops.aten.mm`.
 
     Ops outside aten are named in full, `mylib.op`; a higher-order op as `cond` or `higher_order.cond`.
     """

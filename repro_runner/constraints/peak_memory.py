@@ -42,7 +42,7 @@ class PeakMemoryConstraint(GraphConstraint):
     def check_graph(self, graph: GraphModule) -> Iterator[Violation]:
         peak = estimate_peak(graph)
         if peak.bytes > self.max_bytes:
-            largest = "; ".join(map(_described, peak.live[:_SHOWN]))
+            largest = "; ".join(map(_describe_storage, peak.live[:_SHOWN]))
             yield self.violation(
                 peak.at,
                 f"the peak is {peak.bytes} bytes here, more than {self.max_bytes}; "
@@ -139,7 +139,7 @@ def _is_released(node: Node) -> bool:
 
 
 def _needed_inside(module: GraphModule, node: Node) -> int:
-    """What the neediest region that a higher-order op calls takes, beyond its inputs and the op's own results."""
+    """The largest peak among the regions that a higher-order op calls, without their inputs and the op's results."""
     regions = [
         region
         for each in node.all_input_nodes
@@ -156,14 +156,14 @@ def _inputs(module: GraphModule) -> Iterator[Node]:
 
 
 def storages(node: Node) -> Iterator[tuple[int, int]]:
-    """The identity and size of each storage that a node's value lies in; a sparse tensor has none."""
+    """The identity and size of each storage behind a node's value; a sparse tensor has none."""
     for tensor in fake_tensors(node):
         if has_storage(tensor):
             storage = tensor.untyped_storage()
             yield storage._cdata, plain_size(storage.nbytes()) or 0
 
 
-def _described(live: LiveStorage) -> str:
+def _describe_storage(live: LiveStorage) -> str:
     """`mm float32[4, 3] 48 bytes (model.py:7)`."""
     tensor = next(tensors_of(live.maker), None)
     what = live.maker.name if live.maker.op == "placeholder" else op_name(live.maker)

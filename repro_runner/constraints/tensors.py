@@ -20,7 +20,7 @@ from repro_runner.constraints.nodes import TracedTensor, tensors_of
 from repro_runner.output.suggestions import did_you_mean
 
 _SYMBOL = re.compile(r"\b[su]\d+\b")
-# As compilers and data sheets call them.
+# Short names of dtypes in compilers and data sheets.
 _SHORT_DTYPE = re.compile(r"(?P<kind>fp|bf|f|i|s|u)(?P<bits>\d+)")
 _LONG = {"fp": "float", "f": "float", "bf": "bfloat", "i": "int", "s": "int", "u": "uint"}
 
@@ -51,7 +51,7 @@ class DtypeConstraint(TensorConstraint):
         arguments: Iterable[str | int] | None = None,
     ) -> None:
         super().__init__(ops=ops, arguments=arguments)
-        asked = _several(allowed_dtypes, "allowed_dtypes")
+        asked = _as_list(allowed_dtypes, "allowed_dtypes")
         found = {name: getattr(torch, name, None) for name in map(_plain_name, asked)}
         self.allowed_dtypes = frozenset(dtype for dtype in found.values() if isinstance(dtype, torch.dtype))
         if unknown := [name for name, dtype in found.items() if dtype not in self.allowed_dtypes]:
@@ -150,7 +150,7 @@ class LayoutConstraint(TensorConstraint):
         arguments: Iterable[str | int] | None = None,
     ) -> None:
         super().__init__(ops=ops, arguments=arguments)
-        names = {_plain_name(name).removesuffix("_format") for name in _several(allowed, "allowed")}
+        names = {_plain_name(name).removesuffix("_format") for name in _as_list(allowed, "allowed")}
         known = _MEMORY_ORDER.keys() | _torch_layouts()
         if unknown := names - known:
             raise ValueError(f"no such layout: {_listed(unknown)}; there are {_listed(known)}")
@@ -307,7 +307,7 @@ def _is_laid_out(sizes: Sequence[int], strides: Sequence[int], order: tuple[int,
 
 
 def _bytes_taken(tensor: TracedTensor) -> int | None:
-    """What the elements need; those that `expand` repeats lie in memory once."""
+    """Bytes of the elements; those that `expand` repeats are in memory once. None if a size is not known."""
     sizes, strides = tensor.sizes, tensor.strides
     if tensor.layout != torch.strided or not _all_known(sizes) or not _all_known(strides):
         return None
@@ -338,8 +338,8 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(sorted(names))
 
 
-def _several(values: Iterable[object], argument: str) -> list[object]:
-    """A lone string is an iterable of letters, and never what was meant."""
+def _as_list(values: Iterable[object], argument: str) -> list[object]:
+    """The values as a list. Raises TypeError for a lone string, which would be a list of letters."""
     if isinstance(values, str):
         raise TypeError(f"{argument}={values!r}: must be a list")
     return list(values)

@@ -1,4 +1,4 @@
-"""The steps of the tour. Each is a command that anybody can repeat, run here by the function that runs it there."""
+"""The steps of the tour. Each is a command that you can repeat; here its function is called directly."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def plan_steps(run: RunFolder) -> tuple[Step, ...]:
 
 
 def gather(run: RunFolder, before: frozenset[str]) -> None:
-    """Copy what the runs of this process since then hold into one."""
+    """Copy the files of this process's other runs into `run`, except those of runs whose id is in `before`."""
     for each in list_runs():
         if each.id not in before and each != run and each.manifest().get("pid") == os.getpid():
             for name in _files(each.path):
@@ -102,8 +102,8 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _inside(folder: Path) -> Iterator[None]:
-    """Commands are short there, and their runs still go where they would from here."""
+def _current_folder(folder: Path) -> Iterator[None]:
+    """Work in this folder, where commands are short. Runs still go to the home of the current folder."""
     here, known = Path.cwd(), os.environ.get("GRAPHBREAK_HOME")
     os.environ["GRAPHBREAK_HOME"] = str(runs_home())
     os.chdir(folder)
@@ -127,11 +127,11 @@ def take_tour(run: RunFolder, tell: Tell, pause: Pause) -> list[Step]:
     tell("$ cat model.py\n")
     tell(textwrap.indent(program.rstrip(), "    "))
     steps = plan_steps(run)
-    with _inside(folder):
-        return [step for number, step in enumerate(steps, 1) if not _taken(number, step, run, before, tell, pause)]
+    with _current_folder(folder):
+        return [step for number, step in enumerate(steps, 1) if not _take_step(number, step, run, before, tell, pause)]
 
 
-def _taken(number: int, step: Step, run: RunFolder, before: frozenset[str], tell: Tell, pause: Pause) -> bool:
+def _take_step(number: int, step: Step, run: RunFolder, before: frozenset[str], tell: Tell, pause: Pause) -> bool:
     pause()
     tell(f"\n{number}. {step.why}\n\n$ {step.command}\n")
     if step.arguments[0] == "report":

@@ -20,7 +20,7 @@ _EXACT = ComparisonConfig(rtol=0, atol=0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeafComparison:
-    """One tensor, number or other value that both sides left, or a place where they left unlike things."""
+    """One tensor, number or other value of both sides, or a place where the sides have different things."""
 
     name: str
     """`output.logits[0]`, `model.fc.weight.grad`, `args[0]`."""
@@ -40,17 +40,17 @@ class LeafComparison:
 def compare_executions(
     before: Execution, reference: Execution, test: Execution, config: ComparisonConfig
 ) -> list[LeafComparison]:
-    """Everything returned, the gradients, and what either side wrote to: `before` is how it was."""
+    """Compare what was returned, the gradients, and what either side wrote to since `before`."""
     return [
         *compare_leaves(reference.output, test.output, "output", config),
         *compare_leaves(reference.gradients, test.gradients, "gradient", config),
-        *compare_leaves(*_changed(before.inputs, reference.inputs, test.inputs), "input", config),
-        *compare_leaves(*_changed(before.state, reference.state, test.state), "state", config),
+        *compare_leaves(*_keep_written(before.inputs, reference.inputs, test.inputs), "input", config),
+        *compare_leaves(*_keep_written(before.state, reference.state, test.state), "state", config),
     ]
 
 
 def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonConfig) -> Iterator[LeafComparison]:
-    """Tensors and numbers, each; of anything else only what differs."""
+    """Compare every tensor and number; of other values yield only those that differ."""
     apart: set[Path] = set()
     for path, expected in reference.items():
         if any(path[:length] in apart for length in range(1, len(path))):
@@ -72,12 +72,12 @@ def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonCon
 
 
 def variation(first: Execution, again: Execution) -> dict[str, float]:
-    """What differs between two executions of one side: by name, by how much."""
+    """Name -> difference, for everything that differs between two executions of one side."""
     pairs = [(getattr(first, part), getattr(again, part)) for part in ("output", "gradients", "inputs", "state")]
     return {
         leaf.name: leaf.comparison.max_absolute_error if leaf.comparison else math.inf
         for one, other in pairs
-        for leaf in compare_leaves(*_changed(one, one, other), "", _EXACT)
+        for leaf in compare_leaves(*_keep_written(one, one, other), "", _EXACT)
         if not leaf.passed
     }
 
@@ -88,19 +88,19 @@ def has_tensors(flat: Flat) -> bool:
 
 def written(before: Flat, after: Flat) -> bool:
     """Whether a call changed anything."""
-    return any(True for _ in _changes(before, after))
+    return any(True for _ in _written_paths(before, after))
 
 
-def _changed(before: Flat, reference: Flat, test: Flat) -> tuple[Flat, Flat]:
-    """What of both is not as before in either."""
-    changed = {*_changes(before, reference), *_changes(before, test)}
+def _keep_written(before: Flat, reference: Flat, test: Flat) -> tuple[Flat, Flat]:
+    """The values of both sides that at least one side changed."""
+    changed = {*_written_paths(before, reference), *_written_paths(before, test)}
     return (
         {path: leaf for path, leaf in reference.items() if path in changed},
         {path: leaf for path, leaf in test.items() if path in changed},
     )
 
 
-def _changes(before: Flat, after: Flat) -> Iterator[Path]:
+def _written_paths(before: Flat, after: Flat) -> Iterator[Path]:
     for path, leaf in after.items():
         was = before.get(path)
         if isinstance(leaf, Tensor) and isinstance(was, Tensor):

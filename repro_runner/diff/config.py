@@ -35,9 +35,9 @@ class ComparisonConfig:
     gradients: bool = False
     """Run a backward, too, and compare the gradients of parameters and of inputs that require grad."""
     repeats: int = 2
-    """Each side runs so often from the same seed. What varies is not the backend's fault alone, and is reported."""
+    """How often each side runs from the same seed. What varies between runs is reported: it need not be a fault."""
     fallback_random: bool = True
-    """Have Inductor take eager's random numbers: its own are others by design, and dropout would always differ."""
+    """Let Inductor use eager's random numbers. Its own differ by design, so that dropout would always differ."""
     max_prefixes: int = 40
     """How many prefixes of a graph the search for the first differing op may compile one after the other."""
 

@@ -23,16 +23,16 @@ EAGER = "eager"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedBackend:
-    """What the model runs under, by its name: a backend of torch.compile, or, without one, no compiler at all."""
+    """A backend of torch.compile with its name; `backend` is None for no compiler at all."""
 
     name: str
     backend: Backend | None
 
     def compiler(self, seen: list[GraphModule]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """From a model to what is called in its place; each graph that the backend is given is added to `seen`."""
+        """A function from a model to what is called in its place. It adds every graph of the backend to `seen`."""
         backend = self.backend
         if backend is None:
-            # What the model itself compiles, a part of it or all, runs without a compiler, too.
+            # Parts that the model itself compiles run without a compiler, too.
             return lambda model: torch.compiler.set_stance("force_eager")(model)
 
         def watched(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
@@ -43,7 +43,7 @@ class NamedBackend:
 
 
 def named_backend(backend: str | Backend) -> NamedBackend:
-    """From a name (`eager` for no compiler at all) or a callable; InvalidInput suggests near misses."""
+    """From a name (`eager` for no compiler at all) or a callable. Raises InvalidInput for an unknown name."""
     if not isinstance(backend, str):
         return NamedBackend(name=getattr(backend, "__name__", type(backend).__name__), backend=backend)
     if backend == EAGER:

@@ -1,16 +1,16 @@
 """Find the first op of a graph whose output differs once a backend compiles it.
 
 The graph is the one that Dynamo traced. A prefix of it, its first ops, is compiled by itself and compared with the same
-ops run eagerly, from the same inputs and random numbers. Two things make this less than a bisection. A difference can
-vanish further on (`relu` of a negative number), so that a longer prefix may be right where a shorter one is wrong. And
-a backend fuses: an op may be wrong only in the company of others. So:
+ops run eagerly, from the same inputs and random numbers. A plain bisection is not enough, for two reasons. A difference
+can vanish further on (`relu` of a negative number), so that a longer prefix may be right where a shorter one is wrong.
+And a backend fuses ops: one may be wrong only when it is compiled together with others. So:
 
 1. The whole graph is compiled once with every op's value as an output. That shows which op is wrong first, vanished or
    not, unless the outputs kept the backend from fusing. If the prefix that ends with this op is wrong, and the prefix
    before it is right, this is the op: three compilations.
 2. Otherwise prefixes are compiled one after the other until one is wrong; in a graph with more ops than
-   `max_prefixes`, by bisection. What is inside that prefix, step 1 tells: its last op, or another one that is wrong
-   only in this company, or nothing. An op is not blamed for a difference that only the whole graph has.
+   `max_prefixes`, by bisection. Step 1 on that prefix shows what is wrong in it: its last op, or another op that is
+   wrong only together with the others, or no op. An op is not blamed for a difference that only the whole graph has.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from repro_runner.model_under_test.model import describe_error
 from repro_runner.values import Flat
 
 _STEPS_BACK = 4
-"""How far before a guess the op may be: values that later ops write to are not seen when guessing."""
+"""How many ops before a guess the wrong op may be: a guess does not see values that later ops write to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +73,7 @@ class FirstDifference:
     compiled: int
     """How many graphs were compiled to find it."""
     ops: int = 0
-    """How many there are in the graph."""
+    """The number of ops in the graph."""
     graph: int | None = None
     """Which of the model's graphs, counted from 0 in the order in which they were compiled."""
     op: Op | None = None
@@ -105,7 +105,7 @@ class Search:
         self._differences: dict[int, list[LeafComparison]] = {-1: []}
 
     def run(self, graph: int) -> FirstDifference:
-        """`graph` is its number in the model."""
+        """Run the search. `graph` is the number of this graph in the model."""
         try:
             kind, at, until = self._find()
             alone = None if at is None else self._differs_alone(self._cuts[at])
@@ -118,14 +118,14 @@ class Search:
             graph=graph,
             ops=len(self._cuts),
             compiled=self._compiled,
-            op=None if at is None else self._described(at),
-            until=None if until is None else self._described(until),
+            op=None if at is None else self._describe_op(at),
+            until=None if until is None else self._describe_op(until),
             difference=None if at is None else self._difference(at, at if until is None else until),
             alone=alone,
         )
 
     def _find(self) -> tuple[str, int | None, int | None]:
-        """The kind, which op, and up to which op it takes."""
+        """The kind of a FirstDifference, and the positions of its `op` and its `until`."""
         last = len(self._cuts) - 1
         if last < 0:
             return "whole", None, None
@@ -141,7 +141,8 @@ class Search:
         return ("op", wrong, None) if wrong == shortest else ("together", wrong, shortest)
 
     def _shortest_that_differs(self, guess: int | None) -> int | None:
-        """A good guess is right, or off by what later ops wrote to: a few steps back."""
+        """The position at which the shortest prefix that differs ends; None if none differs. The search first looks at
+        the guess and a few steps before it."""
         if guess is not None and self._differs(guess):
             for at in range(guess, max(guess - _STEPS_BACK, 0), -1):
                 if not self._differs(at - 1):
@@ -158,7 +159,7 @@ class Search:
         return wrong
 
     def _differs(self, at: int) -> bool:
-        """Whether the prefix that ends with this op leaves anything else than the same ops run eagerly."""
+        """Whether the prefix that ends with this op has other results than the same ops run eagerly."""
         if at not in self._differences:
             prefix, nodes = self._prefixes.up_to(self._cuts[at])
             names = [node.name for node in nodes]
@@ -166,13 +167,13 @@ class Search:
         return bool(self._differences[at])
 
     def _first_wrong_value(self, at: int) -> int | None:
-        """Compile the ops up to this one with all their values as outputs; which is the first that differs? This one,
-        if all are right and only what the ops write to, or a gradient, is not."""
+        """Compile the ops up to this one with all their values as outputs; return the position of the first value that
+        differs. It is `at` if only a gradient, or something that an op writes to, differs; None if nothing does."""
         graph, nodes = self._prefixes.instrumented(self._cuts[at])
         try:
             differences = self._compile_and_compare(graph, [node.name for node in nodes], self._inputs, "")
         except PrefixFailed:
-            return None  # so many outputs may be too much for it, or for the memory; it was only a guess
+            return None  # so many outputs may be too much for the backend or the memory; it was only a guess
         if not differences:
             return None
         owner = {cut.node.name: place for place, cut in enumerate(self._cuts)}
@@ -186,12 +187,12 @@ class Search:
         try:
             return bool(self._compile_and_compare(graph, [cut.node.name for _ in cut.places], operands, ""))
         except PrefixFailed:
-            return None  # it is found already; this is only one more fact
+            return None  # the op is known already; this would only add a detail
 
     def _compile_and_compare(
         self, graph: GraphModule, names: Sequence[str], inputs: GraphInputs, what: str
     ) -> list[LeafComparison]:
-        """What differs. The backend is called as Dynamo would call it: this graph has been traced already."""
+        """What differs. The backend is called directly, as Dynamo would call it: the graph is traced already."""
         gradients = self._config.gradients
         expected = run_graph(graph, inputs, names, gradients=gradients)
         self._compiled += 1
@@ -207,12 +208,12 @@ class Search:
         return [each for each in compare_leaves(expected, found, part, self._config) if not each.passed]
 
     def _difference(self, at: int, until: int) -> LeafComparison:
-        """That of the op's own value, where the prefix has it."""
+        """The difference of the op's own value, if the prefix has it as an output; else the first difference."""
         own = f"{self._cuts[at].node.name}["
         differences = self._differences[until]
         return next((each for each in differences if each.name.startswith(own)), differences[0])
 
-    def _described(self, at: int) -> Op:
+    def _describe_op(self, at: int) -> Op:
         cut = self._cuts[at]
         return Op(name=cut.op, node=cut.node.name, source=cut.source, position=at + 1, operands=cut.operands)
 

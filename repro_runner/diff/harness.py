@@ -73,7 +73,7 @@ def diff_model(
     find_first_op: bool = True,
     pictures: bool = False,
 ) -> DiffReport:
-    """As KernelDiffHarness, for a subject."""
+    """As KernelDiffHarness, for a model that `load_model` made."""
     config = config or ComparisonConfig()
     if pictures and importlib.util.find_spec("matplotlib") is None:
         remedy = "`pip install graph-break-registry[toolkit]`, or leave the pictures out"
@@ -115,7 +115,7 @@ def diff_model(
 
 @contextlib.contextmanager
 def _same_conditions(config: ComparisonConfig) -> Iterator[None]:
-    """Nothing compiled before is used, nothing is left behind, and Inductor draws the random numbers of eager."""
+    """Use nothing that was compiled before, leave nothing behind, and let Inductor use eager's random numbers."""
     reset()
     try:
         with inductor_config.patch(fallback_random=config.fallback_random):
@@ -151,7 +151,7 @@ def _refuse_if_nothing_to_compare(subject: ModelUnderTest, before: Execution, ex
 
 
 def _worst(repeats: Sequence[list[LeafComparison]]) -> list[LeafComparison]:
-    """Of each leaf the repeat in which it is most wrong."""
+    """For each leaf, the repeat in which its error is largest."""
     worst: dict[str, LeafComparison] = {}
     for leaf in (leaf for leaves in repeats for leaf in leaves):
         if leaf.name not in worst or _wrongness(leaf) > _wrongness(worst[leaf.name]):
@@ -179,7 +179,7 @@ def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: Co
 
 
 def _backend_error(error: BaseException) -> str:
-    """What the backend itself said, without what Dynamo wraps around it."""
+    """The message of the backend's own error, without the one that Dynamo wraps around it."""
     return describe_error(getattr(error, "inner_exception", None) or error)
 
 

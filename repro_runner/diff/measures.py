@@ -30,7 +30,7 @@ class Limits:
 
 
 class Piece(NamedTuple):
-    """Some elements of both tensors; their parts in columns: one, or a real and an imaginary one."""
+    """Some elements of both tensors. Their parts are in columns: one, or a real and an imaginary one."""
 
     error: Tensor
     size: Tensor
@@ -42,7 +42,7 @@ class Piece(NamedTuple):
     finite: bool
     """Whether any part is finite on both sides."""
     incomparable: int
-    """Elements that are NaN or infinite on one side only, or infinite with unlike signs."""
+    """Elements that are NaN or infinite on one side only, or infinite with different signs."""
     ulp: int | None
 
 
@@ -57,7 +57,7 @@ class Measures:
     max_relative: float = 0.0
     max_ulp: int | None = None
     worst: int | None = None
-    """The element with the _largest error among those that are not close, or among all if all are close."""
+    """The element with the largest error among those that are not close, or among all if all are close."""
     _worst_key: tuple[bool, float] = (False, 0.0)
     _error_sum: float = 0.0
     _error_norm: float = 0.0
@@ -114,7 +114,7 @@ class Measures:
 
 
 def measure(reference: Tensor, test: Tensor, limits: Limits) -> Measures:
-    """Both of one shape, dense, with elements of the same kind: integers, or real, or complex numbers."""
+    """Measure two dense tensors of one shape, with elements of one kind: integers, real or complex numbers."""
     measures = Measures()
     one, other = reference.reshape(-1), test.reshape(-1)
     for start in range(0, one.numel(), _PIECE):
@@ -123,13 +123,13 @@ def measure(reference: Tensor, test: Tensor, limits: Limits) -> Measures:
 
 
 def compare_piece(reference: Tensor, test: Tensor, limits: Limits) -> Piece:
-    """Of one dimension each, otherwise as for `measure`."""
+    """Compare two tensors of one dimension; otherwise as for `measure`."""
     exact = not (reference.dtype.is_floating_point or reference.dtype.is_complex)
     return (_integers if exact else _floats)(*_together(reference, test), limits)
 
 
 def _together(one: Tensor, other: Tensor) -> tuple[Tensor, Tensor]:
-    """On one device that has float64."""
+    """Both tensors on one device that has float64."""
     if one.device == other.device and one.device.type in ("cpu", "cuda"):
         return one, other
     return one.cpu(), other.cpu()
@@ -139,7 +139,7 @@ def _integers(reference: Tensor, test: Tensor, limits: Limits) -> Piece:
     apart = _distances(_ordered_integers(reference), _ordered_integers(test))
     error = _as_float64(apart)
     one, other = reference.to(torch.float64), test.to(torch.float64)
-    # A distance is never rounded to zero, so that these are exact where nothing is tolerated.
+    # A distance is never rounded to zero, so that these are exact if the tolerances are zero.
     close = error <= limits.atol + limits.rtol * one.abs()
     return Piece(error, one.abs(), close, one, other, True, 0, None)
 
@@ -180,7 +180,7 @@ def _modulus(parts: Tensor) -> Tensor:
 
 
 def _ulp(reference: Tensor, test: Tensor) -> Tensor:
-    """How many steps lie between, part by part; infinity is the step after the _largest number, NaN is nowhere: 0."""
+    """How many representable values apart, per part. Infinity comes right after the largest number; NaN counts as 0."""
     one, other = _own_parts(reference), _own_parts(test)
     apart = _distances(_ordered_floats(one), _ordered_floats(other))
     known = ~(one.to(torch.float64).isnan() | other.to(torch.float64).isnan())
@@ -202,7 +202,7 @@ def _norm(numbers: Tensor) -> float:
 
 
 def _ordered_integers(integers: Tensor) -> Tensor:
-    """int64 in the same order and at the same _distances; uint64 is shifted to fit."""
+    """int64 in the same order and at the same distances; uint64 is shifted to fit."""
     if integers.dtype == torch.uint64:
         return integers.view(torch.int64) ^ _SIGN
     return integers.to(torch.int64)
@@ -223,10 +223,10 @@ def _distances(one: Tensor, other: Tensor) -> Tensor:
 
 
 def _largest(unsigned: Tensor) -> int:
-    """The _largest of some _distances, exactly."""
+    """The largest of some distances, exactly."""
     return int((unsigned ^ _SIGN).max()) + 2**63
 
 
 def _as_float64(unsigned: Tensor) -> Tensor:
-    """Distances as floats: the nearest there is."""
+    """Distances as floats, rounded to the nearest."""
     return unsigned.to(torch.float64) + (unsigned < 0).to(torch.float64) * 2.0**64

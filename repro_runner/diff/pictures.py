@@ -101,7 +101,7 @@ def _draw_heat_map(figure: Figure, axes: Axes, reference: Tensor, test: Tensor, 
 
 
 def _mark_infinite(axes: Axes, errors: Tensor, extent: tuple[float, float, float, float]) -> None:
-    """NaN or infinity on one side only."""
+    """Mark the elements that are NaN or infinite on one side only."""
     at_rows, at_columns = torch.nonzero(errors.isinf(), as_tuple=True)
     if not len(at_rows):
         return
@@ -223,7 +223,7 @@ def _title(axes: Axes, title: str, x: str, y: str) -> None:
 
 
 def _legend(axes: Axes) -> None:
-    """Below, where it hides nothing."""
+    """A legend below the picture, where it hides nothing."""
     axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.16), ncol=2, frameon=False, fontsize=9, labelcolor=_INK)
 
 

@@ -22,7 +22,7 @@ from repro_runner.values import Flat
 Place = tuple[int, ...]
 """Where a tensor is in an op's value: `()` for the value itself, `(1, 0)` for the first item of its second."""
 
-# Between such a pair tensors are not what they seem outside (vmap's lack a dimension): no value can be taken out.
+# Between such a pair of calls tensors differ from those outside (vmap's lack a dimension): none can be an output.
 _OPENS = re.compile(r"_increment_nesting$|^_?enter_(?!autocast)")
 _CLOSES = re.compile(r"_decrement_nesting$|^_?exit_(?!autocast)")
 _CALLS = ("call_function", "call_method", "call_module")
@@ -63,7 +63,7 @@ class Cut:
 
 
 class GraphPrefixes:
-    """A graph that Dynamo traced, and where it can be cut. `inputs` are used up to see what each op yields."""
+    """A graph that Dynamo traced, and where it can be cut. It is run once, which may change `inputs`."""
 
     def __init__(self, graph: GraphModule, inputs: Sequence[Any]) -> None:
         self.graph = graph
@@ -73,7 +73,7 @@ class GraphPrefixes:
         self.cuts = tuple(self._find_cuts())
 
     def up_to(self, cut: Cut) -> tuple[GraphModule, list[Node]]:
-        """The graph up to an op, and whose tensors its outputs are: the op's own, and all that the rest would need."""
+        """The graph up to an op, and the node of each output: the op's own tensors, and those that the rest needs."""
         last = self._order[cut.end]
         live = [
             (node, place)
@@ -84,7 +84,7 @@ class GraphPrefixes:
         return self._with_outputs(last, live)
 
     def instrumented(self, cut: Cut) -> tuple[GraphModule, list[Node]]:
-        """As `up_to`, with all that any op computes, less what another op writes to: that is not its value any more."""
+        """As `up_to`, with the tensors of every op as outputs, except those that another op writes to afterwards."""
         last = self._order[cut.end]
         values = [
             (each.node, place)
@@ -96,7 +96,7 @@ class GraphPrefixes:
         return self._with_outputs(last, values)
 
     def alone(self, cut: Cut, inputs: Sequence[Any]) -> tuple[GraphModule, GraphInputs] | None:
-        """One op as a graph, and what it is called with when the graph runs; None if that is more than tensors."""
+        """One op as a graph, and its inputs when the whole graph runs; None if these are more than tensors."""
         in_region = cut.end is not cut.node
         operands = None if in_region else _Operands(self.graph, cut.node).read(inputs)
         if operands is None:
@@ -119,14 +119,14 @@ class GraphPrefixes:
             name = str(getattr(node.target, "__name__", ""))
             before, depth = depth, depth + bool(_OPENS.search(name)) - bool(_CLOSES.search(name))
             if depth == 0 and before > 0:
-                yield from self._cuts_behind(self._nodes[opened:at], node)
+                yield from self._cut_after_region(self._nodes[opened:at], node)
             elif depth == 0 and node.op in _CALLS and self._tensors[node] and not self._picks_an_item(node):
                 yield self._cut(node, node)
             elif depth > 0 and before == 0:
                 opened = at
 
-    def _cuts_behind(self, region: Sequence[Node], end: Node) -> Iterator[Cut]:
-        """A region is one step. Its last op whose value is used outside of it stands for all."""
+    def _cut_after_region(self, region: Sequence[Node], end: Node) -> Iterator[Cut]:
+        """A region counts as one op: the last one in it whose value is used outside of it."""
         used = [node for node in region if any(self._order[user] > self._order[end] for user in node.users)]
         yield from (self._cut(node, end) for node in used[-1:] if self._tensors[node])
 
@@ -135,7 +135,7 @@ class GraphPrefixes:
         return Cut(node=node, end=end, places=tuple(self._tensors[node]), operands=tuple(operands))
 
     def _picks_an_item(self, node: Node) -> bool:
-        """Not an op: what it takes an item of is the value of the op before."""
+        """Whether the node only takes an item of the value of another op. Then it does not count as an op."""
         if node.target is not operator.getitem or not isinstance(node.args[0], Node):
             return False
         return () not in self._tensors[node.args[0]]
@@ -151,7 +151,7 @@ class _Observer(Interpreter):
         self._versions: dict[tuple[Node, Place], tuple[Tensor, int]] = {}
 
     def observe(self, inputs: Sequence[Any]) -> tuple[dict[Node, dict[Place, Operand]], dict[tuple[Node, Place], int]]:
-        """Both by node and place; a node that writes by its number."""
+        """The tensors by node and place, and by the same key the number of the last node that wrote to each."""
         with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and end before it sets it back
             self.run(*inputs)
         return self._found, self._written
@@ -164,7 +164,7 @@ class _Observer(Interpreter):
                 self._versions[key] = tensor, _version(tensor)
         tensors = tensors_by_place(value)
         self._versions |= {(n, place): (tensor, _version(tensor)) for place, tensor in tensors.items()}
-        self._found[n] = {place: _described(n, tensor) for place, tensor in tensors.items()}
+        self._found[n] = {place: _describe_tensor(n, tensor) for place, tensor in tensors.items()}
         return value
 
 
@@ -172,12 +172,12 @@ def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
 
 
-def _described(node: Node, tensor: Tensor) -> Operand:
+def _describe_tensor(node: Node, tensor: Tensor) -> Operand:
     return Operand(name=node.name, dtype=str(tensor.dtype).removeprefix("torch."), shape=tuple(tensor.shape))
 
 
 def tensors_by_place(value: Any) -> dict[Place, Tensor]:
-    """Those among nested tuples and lists; what is in anything else can't be taken out by an index."""
+    """The tensors in nested tuples and lists. What is in other objects can't be picked by an index."""
     leaves, _ = pytree.tree_flatten_with_path(value)
     return {
         tuple(key.idx for key in path if isinstance(key, pytree.SequenceKey)): leaf
@@ -210,7 +210,7 @@ class _Copy:
         return _picked(self.graph, self._copies[node], place)
 
     def finished(self, outputs: Sequence[Node]) -> GraphModule:
-        """With the regions closed that the cut left open."""
+        """The graph with these outputs. Regions that the cut left open are closed."""
         for node in reversed(self._autocasts):
             self.graph.call_function(exit_autocast, (self._copies[node],))
         self.graph.output(tuple(outputs))
@@ -225,7 +225,7 @@ def _picked(graph: Graph, node: Node, place: Place) -> Node:
 
 
 class _Operands(Interpreter):
-    """Run a graph up to a node, to see what that is called with."""
+    """Runs a graph up to a node, to see the arguments of that node."""
 
     def __init__(self, graph: GraphModule, node: Node) -> None:
         super().__init__(graph)
@@ -264,12 +264,12 @@ class GraphInputs:
         self._cuda_random = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
 
     def fresh(self) -> tuple[list[Any], dict[int, Tensor]]:
-        """Copies that a graph may write to, and by their place the leaves in which gradients will be found."""
+        """Copies that a graph may write to, and by position the leaves that will have gradients."""
         values = copy.deepcopy(self._values)
         leaves = {place: value.requires_grad_() for place, value in enumerate(values) if self._requires_grad[place]}
         with torch.enable_grad():
             for place, leaf in leaves.items():
-                if not self._is_leaf[place]:  # what was computed may be written to in place, which a leaf may not
+                if not self._is_leaf[place]:  # an in-place write is allowed to a computed tensor, not to a leaf
                     values[place] = leaf.clone()
         return values, leaves
 
@@ -282,7 +282,7 @@ class GraphInputs:
 def run_graph(
     call: Callable[..., Any], inputs: GraphInputs, names: Sequence[str], *, gradients: bool
 ) -> tuple[Flat, Flat]:
-    """What it returns, by these names; and what it leaves behind: its inputs after the call, and their gradients."""
+    """(what the graph returns, by these names; its inputs after the call, and their gradients)."""
     arguments, leaves = inputs.fresh()
     inputs.restore_random()
     with torch.set_grad_enabled(torch.is_grad_enabled()):  # a prefix may end before the graph sets it back

@@ -54,7 +54,7 @@ class DiffReport:
     repeats: int
     gradients: bool
     leaves: tuple[LeafComparison, ...] = ()
-    """The worst of all repeats, each."""
+    """Each leaf from the repeat in which its error is largest."""
     reference_varies: Mapping[str, float] = field(default_factory=dict)
     """What differs between two executions of the reference itself: by name, by how much."""
     test_varies: Mapping[str, float] = field(default_factory=dict)
@@ -141,7 +141,7 @@ class DiffReport:
 
 
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
-    """In sentences; what is not known is not guessed."""
+    """Sentences about the first difference. What is not known is left out."""
     where = "" if found.graph is None else f"In graph {found.graph + 1} of {graphs} ({found.ops} ops) "
     if found.kind == "outside":
         return [

@@ -41,14 +41,14 @@ class TensorComparison:
     elements: int = 0
     mismatches: int = 0
     nonfinite_mismatches: int = 0
-    """Those of the mismatches that are NaN or infinite on one side only, or infinities of unlike sign."""
+    """Those of the mismatches that are NaN or infinite on one side only, or infinities of different sign."""
     max_absolute_error: float = math.inf
     mean_absolute_error: float = math.inf
     max_relative_error: float = math.inf
     """Relative to the reference; infinite where that is zero and the test is not."""
     rmse: float = math.inf
     max_ulp: int | None = None
-    """The most representable values between two elements, NaN left out; None for integers and for unlike dtypes."""
+    """The most representable values between two elements, NaN left out; None for integers and different dtypes."""
     cosine_similarity: float | None = None
     """Of what is finite on both sides; None if nothing is."""
     worst_index: tuple[int, ...] | None = None
@@ -133,7 +133,7 @@ def _as_tensor(value: Tensor | Number) -> Tensor:
 
 
 def _tolerance(reference: Tensor | Number, test: Tensor | Number, config: ComparisonConfig) -> tuple[float, float]:
-    """Of the looser dtype; a number takes that of the tensor it is compared with."""
+    """(rtol, atol) of the less precise dtype. A number takes the dtype of the tensor it is compared with."""
     dtypes = [value.dtype for value in (reference, test) if isinstance(value, Tensor)]
     if not dtypes:
         inexact = isinstance(reference, float | complex) or isinstance(test, float | complex)
@@ -143,7 +143,7 @@ def _tolerance(reference: Tensor | Number, test: Tensor | Number, config: Compar
 
 
 def _obstacle(reference: Tensor, test: Tensor) -> str:
-    """Why the values can't be compared at all."""
+    """Why the values can't be compared at all; empty if they can."""
     if _sizes(reference) != _sizes(test):
         return f"shape {_sizes(test)} instead of {_sizes(reference)}"
     if reference.is_meta or test.is_meta:
@@ -179,13 +179,13 @@ def _dense(tensor: Tensor) -> Tensor:
     return tensor if inexact or tensor.dtype in _INTEGERS else tensor.contiguous().view(torch.uint8)
 
 
-# Of other dtypes torch knows only the bytes, and so do we.
+# Tensors of other dtypes are compared byte by byte: torch knows no numbers in them.
 _INTEGERS = {torch.bool, torch.uint8, torch.uint16, torch.uint32, torch.uint64, *_SIGNED}
 _PACKED = getattr(torch, "float4_e2m1fn_x2", None)
 
 
 def comparable(reference: Tensor, test: Tensor) -> tuple[Tensor, Tensor]:
-    """Dense, of numbers of one kind: integers, or real, or complex. Floats of unlike dtypes stay as they are."""
+    """Both tensors dense, with numbers of one kind: integers, real or complex. Floats keep their own dtypes."""
     reference, test = _dense(reference), _dense(test)
     if reference.dtype.is_complex != test.dtype.is_complex:
         return reference.to(torch.complex128), test.to(torch.complex128)

@@ -1,7 +1,7 @@
 """A graph as a picture: an SVG of boxes and lines, with no program or library to draw it.
 
-A box has the op and its tensor; its tooltip has the rest. What it reads lies above it, joined by a line; where that is
-far above, both boxes have the name of the node that is read.
+A box shows an op and its tensor; its tooltip has the rest. The boxes that it reads are above it, joined by lines. Where
+a line would be too long, both boxes show the name of the node that is read instead.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] =
 
 
 def _boxes(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_Box], dict[str, list[str]]]:
-    """The boxes, and what each reads. Who reads what `getitem` picked reads the op that made it; an output has a box of
-    its own below its maker, since lines to one box at the end would hide everything."""
+    """The boxes, and the boxes that each one reads. A `getitem` has no box: its readers read the tuple's maker.
+    Each output has a box of its own below its maker, since lines to one box at the end would hide everything."""
     wrong: dict[str, list[str]] = {}
     for violation in violations:
         wrong.setdefault(violation.node, []).append(str(violation))
@@ -85,7 +85,7 @@ def _boxes(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_B
 
 
 def _outputs(node: Node) -> dict[str, str]:
-    """Each maker's name, and as which outputs its value leaves: "0, 3"."""
+    """Name of a node -> the positions at which its value is returned: "0, 3"."""
     found: dict[str, list[str]] = {}
     for index, leaf in enumerate(pytree.tree_leaves(node.args[0])):
         if isinstance(leaf, Node):
@@ -149,7 +149,7 @@ def _draw_edge(svg: ElementTree.Element, layout: Layout, shift: float, edge: Edg
 
 
 def _names_shown(layout: Layout) -> dict[str, str]:
-    """What stands below the two ends of an edge that is not drawn."""
+    """Box -> the names to show below it, for the edges that are not drawn."""
     shown: dict[str, list[str]] = {}
     for source, _ in layout.undrawn:
         shown.setdefault(source, [f"is {source}"])

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 BOXES_PER_ROW = 10
 LONGEST_EDGE = 12
-"""In rows. A longer one would only be a line among others: it is left undrawn, for its ends to name each other."""
+"""In rows. A longer edge is not drawn: it would be lost among the others. Its ends name each other instead."""
 _SWEEPS = 4
 
 Reads = Mapping[str, Sequence[str]]
-"""What each box reads; in an order in which each comes after what it reads."""
+"""Box -> the boxes that it reads. Each box comes after those that it reads."""
 Edge = tuple[str, str]
 
 
@@ -40,7 +40,7 @@ class _Arrangement:
 
 
 def place_boxes(reads: Reads, *, box_width: float, lane_width: float) -> Layout:
-    """Place boxes so that few edges cross, and each lies near what it reads and who reads it."""
+    """Place boxes so that few edges cross, and each box is near those that it reads and those that read it."""
     rows = _assign_rows(reads)
     edges = [(source, box) for box, sources in reads.items() for source in dict.fromkeys(sources)]
     drawn = [(source, box) for source, box in edges if rows[box] - rows[source] <= LONGEST_EDGE]
@@ -59,8 +59,8 @@ def place_boxes(reads: Reads, *, box_width: float, lane_width: float) -> Layout:
 
 
 def _assign_rows(reads: Reads) -> dict[str, int]:
-    """Each box as high as it can be; then as near to its first reader as it can be. A tag (it reads one box, and
-    nothing reads it) is put below that box, and does not hold it. A row that is too wide is split."""
+    """Put each box as high as it can be, then as near to its first reader as it can be. A tag (it reads one box, and
+    nothing reads it) goes below that box, and does not fix its row. A row that is too wide is split."""
     rows: dict[str, int] = {}
     read = {source for sources in reads.values() for source in sources}
     tags = {box for box, sources in reads.items() if len(sources) == 1 and box not in read}
@@ -119,12 +119,12 @@ def _find_middles(arranged: _Arrangement, widths: Mapping[str, float], lane_widt
         for row in rows:
             items = arranged.order[row]
             wanted = [_mean([middles[each] for each in neighbours[item]], middles[item]) for item in items]
-            middles |= zip(items, _apart(wanted, [widths.get(item, lane_width) for item in items]), strict=True)
+            middles |= zip(items, _spread_out(wanted, [widths.get(item, lane_width) for item in items]), strict=True)
     return middles
 
 
-def _apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Near where they want to be, in their order, without overlap: halfway between pushing all right and all left."""
+def _spread_out(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
+    """Positions near the wanted ones, in order, without overlap: halfway between pushing all right and all left."""
     right = list(wanted)
     for index in range(1, len(right)):
         right[index] = max(right[index], right[index - 1] + (widths[index - 1] + widths[index]) / 2)

@@ -30,8 +30,8 @@ class GraphDescription(TypedDict, total=False):
 
 
 def describe_graph(graph: GraphModule, *, lowered: bool) -> GraphDescription:
-    """Counts of nodes, ops and dtypes, and bytes. Before AOTAutograd (not `lowered`) an op can stand for many, and its
-    peak says nothing."""
+    """Count nodes, ops, dtypes and bytes. Before AOTAutograd (not `lowered`) one op can stand for many, so that no peak
+    is estimated."""
     nodes = list(_all_nodes(graph))
     calls = [op_name(node) for node in nodes if node.op.startswith("call_") and not picks_from_a_tuple(node)]
     dtypes = [str(tensor.dtype).removeprefix("torch.") for node in nodes for tensor in traced_tensors(node)]
@@ -51,13 +51,13 @@ def describe_graph(graph: GraphModule, *, lowered: bool) -> GraphDescription:
 
 
 def parameters_bytes(pre_aot: GraphModule) -> int:
-    """How much of what a graph is given are the model's parameters; Dynamo's graph is the one that knows them."""
+    """Bytes of the model's parameters among the inputs; only Dynamo's graph knows which inputs these are."""
     given = [node for node in pre_aot.graph.nodes if node.op in ("placeholder", "get_attr")]
     return _bytes([node for node in given if any(isinstance(each, torch.nn.Parameter) for each in fake_tensors(node))])
 
 
 def _all_nodes(graph: GraphModule) -> Iterator[Node]:
-    """Those of the regions inside it, too."""
+    """The nodes of the graph, and of the regions inside it."""
     for part in graph.modules():
         if isinstance(part, GraphModule):
             yield from part.graph.nodes

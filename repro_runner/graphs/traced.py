@@ -44,7 +44,7 @@ class Trace:
 def trace_model(
     model: ModelUnderTest, *, decompositions: Decompositions | None = None, dynamic: bool | None = None
 ) -> Trace:
-    """Compile a copy of the model and run it once, op by op. What Dynamo keeps of earlier compilations is dropped."""
+    """Compile a copy of the model and run it once, op by op. Dynamo's earlier compilations are dropped."""
     graphs: list[TracedGraph] = []
     reset()
     backend = tracing_backend(graphs, decompositions=decompositions)
@@ -69,8 +69,8 @@ def compile_eagerly(
     *,
     decompositions: Decompositions | None = None,
 ) -> Callable[..., Any]:
-    """Take one graph through AOTAutograd, hand what it became to `traced` before anything runs, and run it op by op."""
-    cut = Cut(default_partition)
+    """Take one graph through AOTAutograd, call `traced` with the result before anything runs, and run it op by op."""
+    cut = RecordingPartitioner(default_partition)
 
     def lower(forward: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         traced(TracedGraph(pre_aot=graph, forward=forward, backward=cut.backward))
@@ -86,7 +86,7 @@ def compile_eagerly(
     return compiled
 
 
-class Cut:
+class RecordingPartitioner:
     """A partitioner that remembers the backward: both halves can be looked at before either is lowered."""
 
     def __init__(self, partition: Callable[..., tuple[GraphModule, GraphModule]]) -> None:
@@ -107,7 +107,7 @@ def run_eagerly(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any
 
 
 def decomposition_table(name: str) -> Decompositions:
-    """Which ops a backend wants broken into which others before it sees a graph.
+    """The table of ops that are replaced by other ops before a backend sees a graph.
 
     `none`: as AOTAutograd leaves it; `core-aten`: torch.export's; `inductor`: those that Inductor asks for. ValueError
     for any other name.

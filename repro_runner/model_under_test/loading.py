@@ -2,8 +2,8 @@
 
 The function is called without arguments and returns a model, or `(model, inputs)`, or `(model, args, kwargs)`. Inputs
 are a tensor, a tuple of arguments, or a dict of keywords. Where only a model comes back, `make_inputs()` or `inputs()`
-of the same file says what to call it with. A module, a class of modules and a function that itself takes those inputs
-will do, too: `registry/repros/GB0170.py:broken` is one.
+of the same file makes the inputs. The name may also be that of a module, of a module class, or of a function that takes
+the inputs itself: `registry/repros/GB0170.py:broken` is one.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ def load_model(spec: str, *, device: str = "cpu", seed: int = 0) -> ModelUnderTe
         raise _refusal(spec, "name the function that makes the model: MODEL.py:make_model")
     module = import_source(source)
     torch.manual_seed(seed)
-    made = _made(module, name, spec)
-    model, inputs = _taken_apart(made, spec)
+    made = _make(module, name, spec)
+    model, inputs = _split_model_and_inputs(made, spec)
     if inputs is None:
         torch.manual_seed(seed)
-        inputs = _inputs_of(module, model, spec)
+        inputs = _make_inputs(module, model, spec)
     args, kwargs = arguments_of(inputs, spec)
     if not callable(model):
-        raise _refusal(spec, f"makes {_a(model)}, which can't be called; return {_HOW}")
+        raise _refusal(spec, f"makes {_describe_value(model)}, which can't be called; return {_HOW}")
     if isinstance(model, torch.nn.Module):
         model = model.to(device)
     args, kwargs = pytree.tree_map(
@@ -53,10 +53,10 @@ def load_model(spec: str, *, device: str = "cpu", seed: int = 0) -> ModelUnderTe
 
 
 def import_source(source: str) -> ModuleType:
-    """The module that a file or a dotted name is; ModelFailed if importing it raises."""
+    """Import a file or a dotted name. Raises InvalidInput if there is no such file, ModelFailed if importing raises."""
     try:
         if source.endswith(".py"):
-            return _imported_file(Path(source))
+            return _import_file(Path(source))
         if not all(map(str.isidentifier, source.split("."))):
             raise _refusal(source, "not a Python file, nor the name of a module")
         sys.path.insert(0, str(Path.cwd()))
@@ -70,7 +70,7 @@ def import_source(source: str) -> ModuleType:
         raise ModelFailed([Problem(where(error, source), f"{describe_error(error)}, while importing it")]) from error
 
 
-def _imported_file(path: Path) -> ModuleType:
+def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise _refusal(str(path), "no such file")
     name = (
@@ -82,7 +82,7 @@ def _imported_file(path: Path) -> ModuleType:
     if spec is None or spec.loader is None:
         raise _refusal(str(path), "not a Python file")
     module = importlib.util.module_from_spec(spec)
-    # What lies beside the file can be imported by it, as if it were run; and Dynamo looks modules up by name.
+    # The file can import its neighbours, as if it were run as a script. Dynamo looks modules up by name.
     sys.path.insert(0, str(path.resolve().parent))
     sys.modules[name] = module
     try:
@@ -93,7 +93,7 @@ def _imported_file(path: Path) -> ModuleType:
     return module
 
 
-def _made(module: ModuleType, name: str, spec: str) -> Any:
+def _make(module: ModuleType, name: str, spec: str) -> Any:
     found = getattr(module, name, None)
     if found is None:
         callables = [key for key, value in vars(module).items() if callable(value)]
@@ -115,8 +115,8 @@ def _needs_arguments(function: Callable[..., Any]) -> bool:
     return any(p.default is p.empty and p.kind not in variadic for p in parameters)
 
 
-def _taken_apart(made: Any, spec: str) -> tuple[Any, Any]:
-    """(model, inputs); inputs are None where the function made only a model."""
+def _split_model_and_inputs(made: Any, spec: str) -> tuple[Any, Any]:
+    """(model, inputs); inputs are None if the function made only a model."""
     if not isinstance(made, (tuple, list)):
         return made, None
     if len(made) == 2:
@@ -126,7 +126,7 @@ def _taken_apart(made: Any, spec: str) -> tuple[Any, Any]:
     raise _refusal(spec, f"makes {len(made)} things; return {_HOW}")
 
 
-def _inputs_of(module: ModuleType, model: Any, spec: str) -> Any:
+def _make_inputs(module: ModuleType, model: Any, spec: str) -> Any:
     for name in _INPUTS:
         if callable(function := getattr(module, name, None)):
             try:
@@ -140,6 +140,7 @@ def _inputs_of(module: ModuleType, model: Any, spec: str) -> Any:
 
 
 def arguments_of(inputs: Any, spec: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """(args, kwargs) from what a user gives as inputs. Raises InvalidInput if a key of a dict is not a string."""
     if isinstance(inputs, Mapping):
         if not all(isinstance(key, str) for key in inputs):
             raise _refusal(spec, "a dict of inputs has the names of keyword arguments as keys")
@@ -155,5 +156,5 @@ def _refusal(spec: str, message: str) -> InvalidInput:
     return InvalidInput([Problem(spec, message)])
 
 
-def _a(value: Any) -> str:
+def _describe_value(value: Any) -> str:
     return "nothing" if value is None else f"an object of class {type(value).__name__}"

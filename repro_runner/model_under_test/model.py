@@ -1,4 +1,4 @@
-"""A model and its inputs, ready to be called as often as anybody likes, each time from the same state."""
+"""A model and its inputs. Every call starts from the same state."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class ModelUnderTest:
         return args, kwargs
 
     def run(self, model: Callable[..., Any] | None = None) -> Any:
-        """Call the given model, or a fresh copy of this one's own, on fresh inputs, from this one's seed."""
+        """Call `model`, or a fresh copy of the own model if it is None, on fresh inputs, with the seed set before."""
         called = self.fresh_model() if model is None else model
         args, kwargs = self.fresh_inputs()
         torch.manual_seed(self.seed)
@@ -75,7 +75,7 @@ def describe_error(error: BaseException) -> str:
 
 
 def where(error: BaseException, otherwise: str) -> str:
-    """`file:line` of the innermost frame that is the user's, not torch's or ours; or of the line that is no Python."""
+    """`file:line` of the innermost frame outside torch and this project, or of a syntax error; else `otherwise`."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
     frames = traceback.extract_tb(error.__traceback__)

@@ -1,7 +1,7 @@
 """The runs on disk: list them, even those whose manifest can't be read; delete runs, and nothing but runs.
 
-What is deleted is a folder directly in the home, named as `RunFolder.create` names them, with a manifest of a run.
-Nothing else is ever touched: neither what lies beside runs, nor what a link inside a run, or in place of one, leads to.
+Only a folder directly in the home is deleted, and only if it has the name and the manifest of a run. Nothing else is
+touched: no other file beside the runs, and nothing that a link leads to.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def _manifest(run: RunFolder) -> dict[str, Any]:
 
 
 def _size(folder: Path) -> int:
-    """Links count as the few bytes that they are; what vanishes meanwhile counts nothing."""
+    """Bytes of all files. A link counts as itself, not as its target; a file that vanishes meanwhile counts as 0."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:
@@ -122,7 +122,7 @@ def _size(folder: Path) -> int:
 def choose_runs(
     ids: Sequence[str] = (), *, older_than: timedelta | None = None, keep: int = 0, home: Path | None = None
 ) -> list[RunFolder]:
-    """Those named, by id or its beginning; all if none is. Of these, those old enough, and not the `keep` newest."""
+    """The runs named by `ids` (each an id or its beginning), or all; without the `keep` newest and those too young."""
     runs = [run for run in list_runs(home) if _is_ours(run)]
     chosen = _named(runs, ids) if ids else runs
     chosen = chosen[: len(chosen) - keep] if keep else chosen
@@ -137,7 +137,7 @@ def is_being_written(run: RunFolder) -> bool:
     writer = _raw_manifest(run)
     pid = writer.get("pid")
     if not isinstance(pid, int) or pid <= 0 or writer.get("host") != platform.node() or os.name != "posix":
-        return False  # elsewhere the question below would end the process
+        return False  # on Windows `os.kill` would end the process
     try:
         os.kill(pid, 0)
     except PermissionError:
@@ -148,7 +148,7 @@ def is_being_written(run: RunFolder) -> bool:
 
 
 def delete_runs(runs: Iterable[RunFolder]) -> list[RunFolder]:
-    """Delete them; return those that were. WriteFailed, at the end, names each that the disk would not let go."""
+    """Delete the runs, and return those that were deleted. WriteFailed at the end names each that could not be."""
     deleted, refused = [], []
     for run in runs:
         try:
@@ -165,7 +165,7 @@ def delete_runs(runs: Iterable[RunFolder]) -> list[RunFolder]:
 
 
 def _delete(run: RunFolder) -> None:
-    """The manifest goes last: what an interruption leaves is still a run, and can be cleaned."""
+    """Delete the manifest last: after an interruption the rest is still a run, and can be deleted later."""
     if run.path.is_symlink():
         raise FileNotFoundError
     for path in run.path.iterdir():
@@ -198,7 +198,7 @@ def _is_ours(run: RunFolder) -> bool:
 
 
 def _raw_manifest(run: RunFolder) -> dict[str, Any]:
-    """What the manifest holds, of a newer version's run, too; nothing if it can't be read."""
+    """The manifest, also of a run of a newer version; empty if it can't be read."""
     try:
         found = run.read_json(MANIFEST)
     except InvalidInput:

@@ -1,4 +1,4 @@
-"""A run's own folder. Its id is never given twice, so that any number of processes can write at once."""
+"""The folder of one run. No id is used twice, so that any number of processes can write at once."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def runs_home() -> Path:
 
 
 class RunManifest(Document):
-    """What run.json has in every run; each verb adds what it was asked."""
+    """The fields that run.json has in every run. Each verb adds its arguments."""
 
     verb: str
     started: str
@@ -77,7 +77,7 @@ class RunFolder:
         return self.read_document(MANIFEST, "run")
 
     def write_json(self, name: str, document: Mapping[str, Any]) -> Path:
-        """Write a document, readable by people: two spaces, sorted as given."""
+        """Write a document, readable by people: indented by two spaces, in the given order."""
         return self.write_text(name, document_text(document))
 
     def write_text(self, name: str, text: str) -> Path:
@@ -117,10 +117,10 @@ _LIST = "`graphbreak artifacts list` shows the runs there are"
 
 
 def list_runs(home: Path | None = None) -> list[RunFolder]:
-    """Every run, oldest first. What else lies there is not a run: links, and folders without a manifest."""
+    """Every run, oldest first. Links, and folders without a manifest, are not runs."""
     home = home or runs_home()
     try:
-        found = sorted((when, path) for path in home.iterdir() if (when := _moment(path.name)))
+        found = sorted((when, path) for path in home.iterdir() if (when := _sort_key(path.name)))
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
@@ -129,7 +129,7 @@ def list_runs(home: Path | None = None) -> list[RunFolder]:
 
 
 def find_run(name: str | None = None, home: Path | None = None) -> RunFolder:
-    """A run by its id, by the beginning of it, or by its path; the newest if nothing is named."""
+    """A run by its id, by the beginning of it, or by its path; the newest without a name. InvalidInput if none fits."""
     runs = list_runs(home)
     if name is None:
         if not runs:
@@ -144,7 +144,7 @@ def find_run(name: str | None = None, home: Path | None = None) -> RunFolder:
 
 
 def no_single_run(count: int) -> str:
-    """Why a name that `count` ids begin with names no run, and what to do."""
+    """The message for a name with which `count` ids begin, where it had to be one."""
     problem = f"{count} runs begin so; write more of the id" if count else "no such run"
     return f"{problem}; {_LIST}"
 
@@ -152,18 +152,18 @@ def no_single_run(count: int) -> str:
 def _is_run(folder: Path) -> bool:
     try:
         return (folder / MANIFEST).is_file()
-    except OSError:  # no name that a disk would take
+    except OSError:  # not a valid file name
         return False
 
 
-def _moment(name: str) -> tuple[str, str] | None:
-    """What ids are sorted by: the second, then the millisecond and chance; None if it is no id."""
+def _sort_key(name: str) -> tuple[str, str] | None:
+    """The sort key of an id: the second, then a millisecond with random digits; None if it is no id."""
     found = _RUN_ID.fullmatch(name)
     return (found["second"], found["tail"]) if found else None
 
 
 def _make_home(home: Path) -> None:
-    """With a .gitignore of its own, so that runs are not committed by accident; never beside other files."""
+    """Make the folder. If it is empty it gets a .gitignore, so that runs are not committed by accident."""
     home.mkdir(parents=True, exist_ok=True)
     if not any(home.iterdir()):
         (home / ".gitignore").write_text("*\n", "utf-8")
