@@ -1,8 +1,8 @@
 """What a break costs: one block with more and more breaks, eager and compiled, measured in turns.
 
-The block has the same layers and computes the same numbers, however many breaks there are. Machines have moods, so
-times of different minutes don't compare. In a round every variant is measured once, in an order of its own; ratios are
-made within a round, and the spread is that of the ratios.
+The block has the same layers and computes the same numbers, however many breaks there are. The speed of a machine
+varies, so times of different minutes can't be compared. In a round every variant is measured once, in an order of its
+own; ratios are made within a round, and the spread is that of the ratios.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SHAPES = {
     ("tiny", "cpu"): (BlockShape(name="tiny", layers=2, width=8, rows=4),),
     ("tiny", "cuda"): (BlockShape(name="tiny", layers=2, width=8, rows=4),),
 }
-"""(size, device) -> where a break is much of the work, and where it is little of it. A GPU needs more work for that."""
+"""(size, device) -> a block in which a break is much of the work, and one in which it is little."""
 
 
 class _Layer(nn.Module):
@@ -66,7 +66,7 @@ def make_layers(shape: BlockShape) -> nn.ModuleList:
 def block_with_breaks(layers: nn.ModuleList, breaks: int) -> Callable[[Tensor], Tensor]:
     """A function of its own, with so many breaks spread evenly between the layers.
 
-    It is written out line by line: a break inside a loop is another matter, since Dynamo then gives the loop up whole.
+    It is written out line by line: with a break inside a loop Dynamo would give up the whole loop.
     """
     after = break_places(len(layers), breaks)
     lines = ["def block(x):"]
@@ -76,7 +76,7 @@ def block_with_breaks(layers: nn.ModuleList, breaks: int) -> Callable[[Tensor], 
             lines.append("    torch._dynamo.graph_break()")
     lines.append("    return x")
     names: dict[str, Any] = {"layers": layers, "torch": torch}
-    # A file name of its own: Dynamo takes code that is equal, name included, for one that it knows.
+    # A file name of its own: code that is equal, name included, would be the same code to Dynamo.
     exec(compile("\n".join(lines), f"<block {id(layers)} with {breaks} breaks>", "exec"), names)
     block: Callable[[Tensor], Tensor] = names["block"]
     return block
@@ -94,7 +94,7 @@ Round = Mapping[Variant, float]
 
 WITHOUT = ("inductor", 0)
 _TURN_S = 0.01
-"""A turn lasts at least so long: a shorter one would measure the clock."""
+"""The shortest turn, in seconds: a shorter one would measure the clock."""
 
 
 def measure_break_cost(measurement: Measurement) -> list[Curve]:

@@ -23,7 +23,7 @@ _LIMITS = {"alignment": ("MOCK_ALIGNMENT", "1"), "max_memory": ("MOCK_MAX_MEMORY
 
 
 class Spread(TypedDict):
-    """A number that was measured many times: its middle, where the middle half lies, the least, and how often."""
+    """A number that was measured many times: median, quartiles (`low`, `high`), minimum, and how often."""
 
     median: float
     low: float
@@ -68,7 +68,7 @@ class BenchDocument(Document):
 
 
 class CurvePoint(TypedDict):
-    """The block with so many breaks."""
+    """The block with this number of breaks."""
 
     breaks: int
     graphs: int
@@ -96,7 +96,7 @@ class BreakCostDocument(Document):
 
 
 def describe_machine(device: str) -> dict[str, Any]:
-    """Where is measured, and with which limits of the mock accelerator; NoTorch, NoGpu."""
+    """The machine, and the limits of the mock accelerator. Raises NoTorch or NoGpu."""
     limits = {name: os.environ.get(variable) or default for name, (variable, default) in _LIMITS.items()}
     return {
         **describe_environment(device),
@@ -123,7 +123,7 @@ def break_cost_document(environment: Mapping[str, Any], curves: Iterable[Curve])
 
 
 def lay_over(before: Mapping[str, Any], newer: Mapping[str, Any]) -> dict[str, Any]:
-    """Newer rows in place of those of the same model and backend. The others stay, if they are from the same place."""
+    """`before` with newer rows in place of those of the same model and backend; only `newer` if the machine differs."""
     if before.get("kind") != "bench" or newer["kind"] != "bench" or _place(before) != _place(newer):
         return dict(newer)
     rows = {(row["model"], row["backend"]): row for row in [*before["rows"], *newer["rows"]]}

@@ -23,7 +23,7 @@ from repro_runner.torch_seams import dynamo_utils
 
 CPU_TIME, WALL_TIME = "CPU time", "wall time"
 _AT_LEAST_S = 0.2
-"""Shorter, and a call of microseconds would be measured by a handful of blocks."""
+"""In less time a call of microseconds would be measured a few times only."""
 _DIGITS = 5
 _PROCESS = Path("/proc/self")
 _RESET_PEAK = "5"
@@ -31,7 +31,7 @@ _RESET_PEAK = "5"
 
 
 def spread(values: Sequence[float]) -> Spread:
-    """Median, lower and upper quartile, least, and of how many; of digits no more than mean something."""
+    """Median, quartiles, minimum and count, rounded to significant digits."""
     low, median, high = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
     return {
         "median": rounded(median),
@@ -43,7 +43,7 @@ def spread(values: Sequence[float]) -> Spread:
 
 
 def rounded(value: float) -> float:
-    """To a few significant digits: more would pretend."""
+    """To a few significant digits; more would be noise."""
     return float(f"{value:.{_DIGITS}g}")
 
 
@@ -57,8 +57,8 @@ def timer_of(call: Callable[[], Any], device: str) -> Timer:
 
 
 def clock_of(device: str) -> str:
-    """What a time is made of. One thread on a CPU is never waited for, so its own time tells more than the clock on the
-    wall, which also counts what other programs do meanwhile."""
+    """Which clock is used. One thread on a CPU never waits, so its CPU time is better than wall time, which also counts
+    what other programs do meanwhile."""
     return CPU_TIME if device == "cpu" and torch.get_num_threads() == 1 else WALL_TIME
 
 
@@ -96,7 +96,7 @@ class PeakMemory:
         self._before = None if self._cuda else _resident("VmRSS")
 
     def of(self, call: Callable[[], Any]) -> int | None:
-        """Bytes; None where the system does not tell."""
+        """Bytes; None if the system does not report them."""
         if self._cuda:
             torch.cuda.synchronize()
             torch.cuda.reset_peak_memory_stats()

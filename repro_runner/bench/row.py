@@ -33,13 +33,13 @@ def measure(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - a model and a backend may raise anything, and it costs their row alone
         if isinstance(error, ModuleNotFoundError) and error.name == "transformers":
             return {"failed": "transformers is not installed; `pip install graph-break-registry[toolkit]`"}
-        cause = getattr(error, "inner_exception", None) or error  # what a backend said, not what Dynamo says around it
+        cause = getattr(error, "inner_exception", None) or error  # the backend's error; Dynamo wraps it
         first = str(cause).strip().partition("\n")[0]
         return {"failed": f"{type(cause).__name__}: {first}" if first else type(cause).__name__}
 
 
 def measure_row(measurement: Measurement) -> dict[str, Any]:
-    """Everything about the row that one process can tell; only the time of the first call if that is asked for."""
+    """Everything that one process can measure for a row; with `only_compile`, only the time of the first call."""
     subject = (
         make_subject(measurement.model, measurement.size, measurement.device)
         if measurement.model in MODELS

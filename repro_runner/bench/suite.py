@@ -1,4 +1,4 @@
-"""Every model under every backend, each in processes of its own: what one does, the next never sees. No torch here."""
+"""Every model under every backend, each in processes of its own, so that none affects the next. No torch here."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def measure_rows(planned: Sequence[Measurement], *, timeout: float) -> Iterator[
 
 
 def measure_curves(measurement: Measurement, *, timeout: float) -> dict[str, Any]:
-    """The block with breaks: all its variants in one process, so that they share the machine's moods."""
+    """Measure the block with breaks: all variants in one process, so that a slow moment affects all of them."""
     with tempfile.TemporaryDirectory(prefix="graphbreak-bench-", ignore_cleanup_errors=True) as home:
-        return measure_in_child(measurement, Path(home), timeout=timeout)  # what is compiled before is no loss here
+        return measure_in_child(measurement, Path(home), timeout=timeout)  # earlier compilations are not needed here
 
 
 def measure_in_child(

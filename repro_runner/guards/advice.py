@@ -1,4 +1,4 @@
-"""What to do about a recompile, in the user's names. Where nothing helps, that is said, too."""
+"""What to do about a recompile, in the user's names. If nothing can be done, the advice is a note on that."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Advice:
     """before the first call, before each call, when compiling, setting, in the code; or nothing to do."""
     code: str = ""
     about: tuple[str, ...] = ()
-    """The values that it is about."""
+    """The names of the values that it is about."""
     holds: bool | None = None
-    """Whether these recompile the model less often when it is followed; None: not tried."""
+    """Whether these values cause fewer recompiles when the advice is followed; None: not tried."""
     tried: str = ""
-    """What came of it."""
+    """The result of the trial, in words."""
 
 
 DYNAMIC_WITHOUT_DUCKS = Advice(
@@ -49,14 +49,14 @@ NONE_HELPED = Advice(words="nothing that was tried removes this recompile", how=
 
 
 def advise(changes: Sequence[Change], *, function: str) -> tuple[Advice, ...]:
-    """What could remove the recompile that these changes caused; those that need no change of code come first."""
+    """Advice that may remove the recompile that these changes caused; what needs no change of code comes first."""
     found = [*_before_call(changes), *_when_compiling(changes)]
-    found += [advice for change in changes for advice in _of_change(change, function)]
+    found += [advice for change in changes for advice in _code_advice(change, function)]
     return tuple(dict.fromkeys(found)) or (UNKNOWN,)
 
 
 def _before_call(changes: Sequence[Change]) -> Iterator[Advice]:
-    """Lines to run before the call; all of them together, since one value left as it is recompiles all the same."""
+    """One piece of advice with all lines to run before a call: a value that is left out would still recompile."""
     lines = {line: change for change in changes if _is_input(change) for line in _lines(change)}
     if lines:
         aspects = [change.aspect for change in lines.values()]
@@ -156,11 +156,11 @@ def _is_module_int(change: Change) -> bool:
     return change.aspect == "value" and change.role == "module attribute" and whole
 
 
-def _of_change(change: Change, function: str) -> Iterator[Advice]:
-    """What is to be done in the code, or why nothing is."""
+def _code_advice(change: Change, function: str) -> Iterator[Advice]:
+    """What to do in the model's code about one change, or why nothing can be done."""
     name, aspect = change.source, change.aspect
     if aspect == "value":
-        yield from _of_value(change)
+        yield from _value_advice(change)
     elif aspect == "specialised":
         what = f"dimension {change.dimension} of {name}" if change.dimension is not None else name
         words = f"{change.user_line or function} needs {what} as a number: there is a graph for each, marked or not"
@@ -199,7 +199,7 @@ _CODE = {
 }
 
 
-def _of_value(change: Change) -> Iterator[Advice]:
+def _value_advice(change: Change) -> Iterator[Advice]:
     name = change.source
     if name.endswith(".training"):
         yield Advice(words="there is a graph for training and one for evaluation, and no more", how=NOTHING)
@@ -229,5 +229,5 @@ def _is_number(text: str) -> bool:
 
 
 def _is_another_number(change: Change) -> bool:
-    """Of the same type, that is: torch takes no whole number for a fraction."""
+    """Is it now another number of the same type? An int does not fit a graph that was compiled for a float."""
     return _is_number(change.was) and type(_literal(change.was)) is type(_literal(change.now))

@@ -1,5 +1,5 @@
-"""The calls that a model is watched through, one after the other: those of the user's own program, or calls that differ
-in a size, which show what happens with other inputs than the given ones."""
+"""The calls that are made while a model is watched, one after the other: those of the user's own program, or calls that
+differ in a size, which show what happens with other inputs than the given ones."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Call:
 
 
 def read_calls(calls: Iterable[Any], where_from: str) -> tuple[Call, ...]:
-    """From what a user writes: inputs as `make_inputs` returns them, or functions of the model."""
+    """Read what a user wrote: inputs as `make_inputs` returns them, or functions of the model. InvalidInput if none."""
     found: list[Call] = []
     for number, each in enumerate(calls, 1):
         if callable(each) and not isinstance(each, torch.Tensor):
@@ -52,8 +52,8 @@ def read_calls(calls: Iterable[Any], where_from: str) -> tuple[Call, ...]:
 
 
 def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
-    """Those that `make_calls()` of the file of `FILE.py:function` returns or yields; none if it has no such function.
-    The file has been imported before."""
+    """The calls that `make_calls()` in the file of `FILE.py:function` returns or yields; none without such a function.
+    The file must have been imported. Raises ModelFailed if `make_calls` raises."""
     source = spec.rpartition(":")[0]
     modules = [
         module
@@ -72,14 +72,14 @@ def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
 
 
 def copied(calls: Sequence[Call]) -> tuple[Call, ...]:
-    """As they are, strides, marks and classes of tensors included; what two calls share, their copies share."""
+    """Copies of the calls, with strides, marks and classes of tensors. What two calls share, their copies share."""
     memo: dict[int, Any] = {}
 
     def copy_one(value: Any) -> Any:
         try:
             return copy.deepcopy(value, memo)
-        except Exception:  # noqa: BLE001  __deepcopy__ is anybody's: what can't be copied is used as it is
-            if isinstance(value, torch.Tensor):  # one with a history, which torch refuses to copy
+        except Exception:  # noqa: BLE001  the user's __deepcopy__ may raise: what can't be copied is used as it is
+            if isinstance(value, torch.Tensor):  # torch refuses to copy one that has a grad_fn
                 return memo.setdefault(id(value), value.detach().clone().requires_grad_(value.requires_grad))
             return value
 
@@ -115,7 +115,7 @@ def fresh_model(subject: ModelUnderTest) -> Model:
 
 
 def parameters_of(model: Model) -> inspect.Signature:
-    """Of `forward` for a module."""
+    """The signature of the model; for a module, of its `forward`."""
     return inspect.signature(model.forward if isinstance(model, torch.nn.Module) else model)
 
 
@@ -142,8 +142,8 @@ Dimensions = Mapping[str, int]
 
 
 def default_calls(subject: ModelUnderTest) -> tuple[Call, ...]:
-    """The inputs twice, then with a greater dimension 0 of whatever has the size of the first tensor's, if the model
-    takes that; the words of each call say what it was made with."""
+    """The inputs twice; then, if the model accepts that, with a larger dimension 0 in each tensor whose dimension 0 is
+    as large as the first tensor's. The words of a call describe its inputs."""
     twice = _twice(subject)
     tensors = _tensors(subject)
     batch = next((tensor.shape[0] for tensor in tensors.values() if tensor.dim()), 0)
@@ -161,7 +161,7 @@ def default_calls(subject: ModelUnderTest) -> tuple[Call, ...]:
 
 
 def varied_calls(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call, ...]:
-    """The inputs twice, then with these dimensions greater; InvalidInput for one that is not there."""
+    """The inputs twice, then with these dimensions larger. Raises InvalidInput if there is no such dimension."""
     tensors = _tensors(subject)
     problems = []
     for name, dimension in dimensions.items():
@@ -205,7 +205,7 @@ def _varied(subject: ModelUnderTest, dimensions: Dimensions) -> tuple[Call, ...]
 
 
 def _grown(tensor: torch.Tensor, dimension: int, step: int) -> torch.Tensor:
-    """With its first slice once more at the end, so that indices and masks in it stay valid."""
+    """The tensor with its first slice repeated at the end, so that indices and masks in it stay valid."""
     grown = tensor.detach()
     for _ in range(step):
         grown = torch.cat([grown, grown.narrow(dimension, 0, 1)], dimension)

@@ -1,4 +1,4 @@
-"""What is no longer as a compiled graph needs it: the values seen then, and now, in words."""
+"""What changed since a graph was compiled: the value that it was compiled for, and the value now, in words."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from repro_runner.guards.kinds import (
 )
 from repro_runner.guards.naming import CompiledFunction, Named, name_value
 from repro_runner.guards.reading import SeenGraph, SeenGuard
-from repro_runner.guards.shapes import ShapeGuard, fixed_number, is_lower_bound, reached, shape_words
+from repro_runner.guards.shapes import ShapeGuard, fixed_number, is_lower_bound, shape_words, values_in
 
 _VERBS = {"length": "had", "keys": "had", "membership": "had", "attribute": "had", "aliasing": "were"}
 _MISMATCH = re.compile(
@@ -42,7 +42,7 @@ class Change:
     values: value, type, length, keys, identity, attribute, membership, presence; of two: aliasing. Of sizes: relation,
     specialised, bound, assumed. Of the process: state. Else: backend, freed, other."""
     source: str
-    """As the user calls it; of a relation between several, all of them."""
+    """The user's name for the value; for a relation between several values, all of their names."""
     was: str
     now: str
     words: str
@@ -50,14 +50,14 @@ class Change:
     role: str = ""
     dimension: int | None = None
     expression: str = ""
-    """As torch reaches it."""
+    """The expression by which torch reaches the value."""
 
     @property
     def sources(self) -> tuple[str, ...]:
         return tuple(self.source.split(", "))
 
 
-def changed(
+def make_change(
     aspect: str,
     named: Named,
     was: str,
@@ -68,7 +68,7 @@ def changed(
     name: str = "",
     dimension: int | None = None,
 ) -> Change:
-    """A Change with its words. `name` is the value itself, where `named` is a part of it: a dimension, its dtype."""
+    """A Change with its words. If `named` is a part of a value (a dimension, its dtype), `name` is the value itself."""
     return Change(
         aspect=aspect,
         source=name or named.text,
@@ -83,18 +83,18 @@ def changed(
 
 
 def change_from_reason(reason: str, function: CompiledFunction) -> Change:
-    """From the reason that torch gives: all that is known of a graph that was compiled before the inspection began."""
+    """From torch's own reason: nothing else is known of a graph that was compiled before the inspection began."""
     text = reason.partition("\nUser stack trace")[0].partition(": ")[2] or reason
     text = re.split(r"\s+# ", text)[0].strip()
     if found := _MISMATCH.search(text):
         part = "dimension" if found["what"] == "size" else "stride"
         named = Named(text=f"{part} {found['at']} of {found['name']}", role="argument")
         aspect = "size" if found["what"] == "size" else "layout"
-        return changed(aspect, named, found["was"], found["now"], name=found["name"], dimension=int(found["at"]))
+        return make_change(aspect, named, found["was"], found["now"], name=found["name"], dimension=int(found["at"]))
     if found := _FREED.search(text):
-        return changed("freed", name_value(found["name"], function), "in use", "freed")
+        return make_change("freed", name_value(found["name"], function), "in use", "freed")
     if text.startswith("BACKEND_MATCH"):
-        return changed("backend", Named(text="the backend", role=""), "another object", "this one")
+        return make_change("backend", Named(text="the backend", role=""), "another object", "this one")
     return Change(aspect="other", source="", was="", now="", words=text)
 
 
@@ -111,12 +111,12 @@ class Scope:
     names: Mapping[str, Any]
 
     def value(self, source: Any) -> Any:
-        """What a source reaches here; raises whatever the way to it raises."""
+        """The value of a source in this frame. Raises whatever the user's properties on the way to it raise."""
         scope = {"L": self.frame_locals, "G": self.frame_globals}
         return source.get_value(scope, dict(self.names), {})
 
     def evaluated(self, expression: str) -> Any:
-        """A guard on sizes, or a part of one; torch wrote it."""
+        """The value of an expression that torch wrote: a guard on sizes, or a part of one."""
         return eval(expression, {**self.names, "L": self.frame_locals, "G": self.frame_globals})
 
 
@@ -124,11 +124,11 @@ _GONE = object()
 
 
 def find_changes(graph: SeenGraph, scope: Scope) -> tuple[Change, ...]:
-    """What changed for every guard of the graph that does not hold here; empty if no guard that can be read fails."""
+    """What changed, for every guard of the graph that fails here; empty if no guard that can be read fails."""
     values = [(guard, _value_of(guard, scope)) for guard in graph.guards]
-    found = [change for guard, value in values for change in _of_guard(graph, guard, value, scope)]
-    found += _aliased(graph, values)
-    found += _of_shapes(graph, scope)
+    found = [change for guard, value in values for change in _find_guard_changes(graph, guard, value, scope)]
+    found += _aliased_pairs(graph, values)
+    found += _failed_relations(graph, scope)
     distinct = {(change.source, change.aspect, change.dimension): change for change in reversed(found)}
     return tuple(reversed(_outermost(distinct.values())))
 
@@ -143,7 +143,7 @@ def _value_of(guard: SeenGuard, scope: Scope) -> Any:
 
 
 def _outermost(changes: Iterable[Change]) -> list[Change]:
-    """Without those that another one explains: the items of a list that is shorter now."""
+    """The changes without those that another one explains, such as the items of a list that is shorter now."""
     changes = list(changes)
     outer = {change.expression: change for change in changes if change.aspect in _CONTAINERS and change.expression}
 
@@ -153,13 +153,13 @@ def _outermost(changes: Iterable[Change]) -> list[Change]:
         within = change.expression.startswith(tuple(inside)) or any(
             f"dict.keys({each})" in change.expression for each in outer
         )
-        return within or (same is not None and _rank(same) < _rank(change)) or _follows(change, changes)
+        return within or (same is not None and _rank(same) < _rank(change)) or _is_side_effect(change, changes)
 
     return [change for change in changes if not explained(change)]
 
 
-def _follows(change: Change, changes: Iterable[Change]) -> bool:
-    """Whether only the strides are others, of a tensor of which something else changed, too."""
+def _is_side_effect(change: Change, changes: Iterable[Change]) -> bool:
+    """Whether the change is about the strides of a tensor of which something else changed, too."""
     strides = change.aspect == "relation" and ".stride()" in change.expression
     return strides and any(other.source in change.sources and other.aspect != "relation" for other in changes)
 
@@ -168,22 +168,22 @@ def _rank(change: Change) -> int:
     return _CONTAINERS.index(change.aspect) if change.aspect in _CONTAINERS else len(_CONTAINERS)
 
 
-def _of_guard(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope) -> Iterator[Change]:
+def _find_guard_changes(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope) -> Iterator[Change]:
     named = graph.named(guard)
     if guard.kind == GLOBAL_STATE and isinstance(guard.fact, Fact):
         for what, was, now in state_differences(guard.fact, current_state()):
-            yield changed("state", Named(text=what, role=""), was, now)
+            yield make_change("state", Named(text=what, role=""), was, now)
     elif guard.kind == SAME_OBJECT:
-        yield from _separated(graph, guard, value, scope, named)
+        yield from _separated_pair(graph, guard, value, scope, named)
     elif isinstance(guard.fact, TensorFact):
-        yield from _of_tensor(guard, guard.fact, value, named)
+        yield from _tensor_changes(guard, guard.fact, value, named)
     elif isinstance(guard.fact, Fact):
         kind = KINDS[guard.kind]
         assert kind.read is not None
         after = _reread(guard, value)
         if after.key != guard.fact.key:
             was = guard.fact.words
-            yield _change(kind.aspect, named, was, f"another {was}" if was == after.words else after.words, guard)
+            yield _change_at(kind.aspect, named, was, f"another {was}" if was == after.words else after.words, guard)
 
 
 def _reread(guard: SeenGuard, value: Any) -> Fact:
@@ -196,7 +196,7 @@ def _reread(guard: SeenGuard, value: Any) -> Fact:
         return Fact(_GONE, described(value))
 
 
-def _separated(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope, named: Named) -> Iterator[Change]:
+def _separated_pair(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope, named: Named) -> Iterator[Change]:
     other = graph.named_expression(guard.other.name)
     try:
         same = scope.value(guard.other) is value
@@ -204,11 +204,11 @@ def _separated(graph: SeenGraph, guard: SeenGuard, value: Any, scope: Scope, nam
         same = False
     if not same:
         pair = Named(text=f"{other.text} and {named.text}", role=named.role)
-        yield _change("aliasing", pair, "one object", "two", guard)
+        yield _change_at("aliasing", pair, "one object", "two", guard)
 
 
-def _aliased(graph: SeenGraph, values: Iterable[tuple[SeenGuard, Any]]) -> Iterator[Change]:
-    """Two tensors that were two, and are one now: torch allows that for parameters alone."""
+def _aliased_pairs(graph: SeenGraph, values: Iterable[tuple[SeenGuard, Any]]) -> Iterator[Change]:
+    """Arguments that were two tensors, and are now one: torch allows that for parameters only."""
     seen: dict[int, SeenGuard] = {}
     for guard, value in values:
         if guard.kind != TENSOR or not isinstance(value, torch.Tensor) or isinstance(value, torch.nn.Parameter):
@@ -217,13 +217,13 @@ def _aliased(graph: SeenGraph, values: Iterable[tuple[SeenGuard, Any]]) -> Itera
         if first.expression != guard.expression:
             names = [graph.named(each) for each in (first, guard)]
             pair = Named(text=f"{names[0].text} and {names[1].text}", role=names[1].role)
-            yield _change("aliasing", pair, "two tensors", "one", guard)
+            yield _change_at("aliasing", pair, "two tensors", "one", guard)
 
 
-def _of_tensor(guard: SeenGuard, before: TensorFact, value: Any, named: Named) -> Iterator[Change]:
+def _tensor_changes(guard: SeenGuard, before: TensorFact, value: Any, named: Named) -> Iterator[Change]:
     if not isinstance(value, torch.Tensor):
         now = "not there" if value is _GONE else repr(value) if value is None else described(value)
-        yield _change("type", named, before.words, now, guard)
+        yield _change_at("type", named, before.words, now, guard)
         return
     after = read_tensor(value)
     plain: list[tuple[str, Any, Any]] = [
@@ -239,13 +239,13 @@ def _of_tensor(guard: SeenGuard, before: TensorFact, value: Any, named: Named) -
         differing = [("dispatch", before.dispatch, after.dispatch)]
     for aspect, was, now in differing:
         part = Named(text=_PARTS[aspect].format(named.text), role=named.role, owner=named.owner)
-        yield _change(aspect, part, str(was), str(now), guard, name=named.text)
-    # Only a mark that was not there when the graph was compiled makes it unfit.
+        yield _change_at(aspect, part, str(was), str(now), guard, name=named.text)
+    # Only a mark that was not there when the graph was compiled rules the graph out.
     if after.marks and not set(after.marks) <= set(before.marks):
         was, now = ", ".join(before.marks) or "not marked", ", ".join(after.marks)
-        yield _change("marks", named, was, f"marked {now}", guard)
+        yield _change_at("marks", named, was, f"marked {now}", guard)
     if len(before.shape) == len(after.shape):
-        yield from _of_sizes(guard, before, after, named)
+        yield from _size_changes(guard, before, after, named)
 
 
 _PARTS = {
@@ -259,34 +259,34 @@ _PARTS = {
 }
 
 
-def _of_sizes(guard: SeenGuard, before: TensorFact, after: TensorFact, named: Named) -> Iterator[Change]:
+def _size_changes(guard: SeenGuard, before: TensorFact, after: TensorFact, named: Named) -> Iterator[Change]:
     sizes_differ = False
     for d, (was, now, symbol) in enumerate(zip(before.shape, after.shape, before.symbols, strict=True)):
         if was != now and not symbol:
             sizes_differ = True
             part = Named(text=f"dimension {d} of {named.text}", role=named.role, owner=named.owner)
-            yield _change("size", part, str(was), str(now), guard, name=named.text, dimension=d)
+            yield _change_at("size", part, str(was), str(now), guard, name=named.text, dimension=d)
     strides = zip(before.strides, after.strides, before.free_strides, strict=False)
     strides_differ = any(was != now and not free for was, now, free in strides)
-    # Other sizes have other strides: then only another order of the dimensions is a change of its own.
+    # Other sizes have other strides: then only another order of the dimensions counts as a change of the layout.
     if before.layout != after.layout and (strides_differ or sizes_differ):
-        yield _change("layout", named, before.layout, after.layout, guard)
+        yield _change_at("layout", named, before.layout, after.layout, guard)
     elif strides_differ and not sizes_differ and not any(before.symbols):
-        yield _change("layout", named, f"strides {list(before.strides)}", f"strides {list(after.strides)}", guard)
+        yield _change_at("layout", named, f"strides {list(before.strides)}", f"strides {list(after.strides)}", guard)
 
 
-def _of_shapes(graph: SeenGraph, scope: Scope) -> Iterator[Change]:
+def _failed_relations(graph: SeenGraph, scope: Scope) -> Iterator[Change]:
     for shape in graph.shapes:
         try:
             if scope.evaluated(shape.expression):
                 continue
-            values = {each: scope.evaluated(each) for each in reached(shape.expression)}
-        except Exception:  # noqa: BLE001  another rank or class than before: a guard on that tells the change
+            values = {each: scope.evaluated(each) for each in values_in(shape.expression)}
+        except Exception:  # noqa: BLE001  another rank or class than before: another guard reports that change
             continue
-        yield _of_relation(graph, shape, values)
+        yield _relation_change(graph, shape, values)
 
 
-def _of_relation(graph: SeenGraph, shape: ShapeGuard, values: Mapping[str, Any]) -> Change:
+def _relation_change(graph: SeenGraph, shape: ShapeGuard, values: Mapping[str, Any]) -> Change:
     names = {each: graph.named_expression(each) for each in values}
     first = next(iter(values), "")
     about = names.get(first, Named(text="", role=""))
@@ -311,10 +311,10 @@ def _of_relation(graph: SeenGraph, shape: ShapeGuard, values: Mapping[str, Any])
     )
 
 
-def _change(
+def _change_at(
     aspect: str, named: Named, was: str, now: str, guard: SeenGuard, *, name: str = "", dimension: int | None = None
 ) -> Change:
-    return changed(
+    return make_change(
         aspect,
         named,
         was,

@@ -12,7 +12,7 @@ from repro_runner.guards.naming import Named
 from repro_runner.guards.observing import Observation, SeenRecompile
 from repro_runner.guards.reading import SeenGraph, SeenGuard
 from repro_runner.guards.report import CompiledGraph, Guard, GuardReport, Recompile
-from repro_runner.guards.shapes import ShapeGuard, reached, shape_words
+from repro_runner.guards.shapes import ShapeGuard, shape_words, values_in
 
 _STATE = "torch's global state"
 _NAMES = "functions, classes and modules by name"
@@ -27,19 +27,20 @@ def describe(
     calls: Sequence[str] = (),
     failure: str = "",
 ) -> GuardReport:
-    """The report, with advice that was not tried."""
+    """The report of an observation, with advice that has not been tried yet."""
     return GuardReport(
-        graphs=tuple(_graph(graph) for graph in observation.graphs),
+        graphs=tuple(_describe_graph(graph) for graph in observation.graphs),
         breaks=tuple(one for one in breaks if one.happened),
-        recompiles=tuple(_recompiles(observation)),
+        recompiles=tuple(_group_recompiles(observation)),
         subject=subject,
         calls=tuple(calls),
         failure=failure,
     )
 
 
-def _graph(graph: SeenGraph) -> CompiledGraph:
-    guards = [_guard(graph, guard) for guard in graph.guards] + [_shape(graph, shape) for shape in graph.shapes]
+def _describe_graph(graph: SeenGraph) -> CompiledGraph:
+    guards = [_describe_guard(graph, guard) for guard in graph.guards]
+    guards += [_describe_shape(graph, shape) for shape in graph.shapes]
     return CompiledGraph(
         name=str(graph.function),
         source=graph.function.source,
@@ -48,21 +49,21 @@ def _graph(graph: SeenGraph) -> CompiledGraph:
     )
 
 
-def _guard(graph: SeenGraph, guard: SeenGuard) -> Guard:
+def _describe_guard(graph: SeenGraph, guard: SeenGuard) -> Guard:
     named = graph.named(guard)
     return Guard(
         kind=guard.kind,
         source=named.text if guard.expression else "",
         role=named.described(graph.function),
-        words=_words(graph, guard, named),
+        words=_guard_words(graph, guard, named),
         user_line=guard.user_line,
         code=guard.code,
         group=_group(guard, named),
     )
 
 
-def _words(graph: SeenGraph, guard: SeenGuard, named: Named) -> str:
-    """The words of its kind; the code, where a kind is not known or its value could not be read."""
+def _guard_words(graph: SeenGraph, guard: SeenGuard, named: Named) -> str:
+    """The guard in words; its code, if the kind is not known or the value could not be read."""
     kind = KINDS.get(guard.kind)
     fact = guard.fact.words if guard.fact is not None else ""
     if kind is None or ("{fact}" in kind.words and not fact):
@@ -72,7 +73,7 @@ def _words(graph: SeenGraph, guard: SeenGuard, named: Named) -> str:
 
 
 def _group(guard: SeenGuard, named: Named) -> str:
-    """Where a guard is summed up; empty where it is worth a line of its own."""
+    """The group in which the guard is only counted; empty if it gets a line of its own."""
     kind = KINDS.get(guard.kind)
     aspect = kind.aspect if kind else ""
     if aspect == "state":
@@ -82,20 +83,20 @@ def _group(guard: SeenGuard, named: Named) -> str:
     if any(each in named.text for each in _DEFINITIONS) or (named.role == "closure" and aspect == "identity"):
         return _NAMES
     if named.role in ("parameter", "buffer") and guard.kind == TENSOR:
-        return f"parameters and buffers of {_top(named.owner)}"
+        return f"parameters and buffers of {_top_level(named.owner)}"
     if guard.in_builtin_module or (guard.in_module and (aspect not in ("value", "tensor") or "." in named.owner)):
-        return f"the inside of {_top(named.owner if aspect == 'value' else named.text)}"
+        return f"the inside of {_top_level(named.owner if aspect == 'value' else named.text)}"
     return ""
 
 
-def _top(name: str) -> str:
+def _top_level(name: str) -> str:
     """`self.layers` of `self.layers[0].weight`."""
     first, dot, rest = name.partition(".")
     member = rest.partition(".")[0].partition("[")[0]
     return first if not member or member.startswith("_") else f"{first}{dot}{member}"
 
 
-def _shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
+def _describe_shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
     symbols = {
         f"{guard.expression}.size()[{d}]": symbol
         for guard in graph.guards
@@ -108,7 +109,7 @@ def _shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
         symbol = symbols.get(expression)
         return f"{graph.named_expression(expression).text}{f' ({symbol})' if symbol else ''}"
 
-    about = [graph.named_expression(each) for each in reached(shape.expression)]
+    about = [graph.named_expression(each) for each in values_in(shape.expression)]
     return Guard(
         kind=SHAPES,
         source=", ".join(dict.fromkeys(each.text.partition(" of ")[2] or each.text for each in about)),
@@ -119,16 +120,16 @@ def _shape(graph: SeenGraph, shape: ShapeGuard) -> Guard:
     )
 
 
-def _recompiles(observation: Observation) -> list[Recompile]:
+def _group_recompiles(observation: Observation) -> list[Recompile]:
     """One per function and reason, whatever the values were."""
     same_reason: dict[tuple[str, str, tuple[tuple[str, str], ...]], list[SeenRecompile]] = {}
     for event in observation.recompiles:
         reason = tuple((change.aspect, change.source) for change in event.changes)
         same_reason.setdefault((str(event.function), event.function.source, reason), []).append(event)
-    return [_recompile(events, observation.graphs) for events in same_reason.values()]
+    return [_describe_recompile(events, observation.graphs) for events in same_reason.values()]
 
 
-def _recompile(events: Sequence[SeenRecompile], graphs: Sequence[SeenGraph]) -> Recompile:
+def _describe_recompile(events: Sequence[SeenRecompile], graphs: Sequence[SeenGraph]) -> Recompile:
     first, last = events[0], events[-1]
     result = [graph for graph in graphs if graph.compile_id == last.compile_id and graph.function == last.function]
     return Recompile(
@@ -145,7 +146,7 @@ def _recompile(events: Sequence[SeenRecompile], graphs: Sequence[SeenGraph]) -> 
 
 
 def _is_free(change: Change, graph: SeenGraph) -> bool:
-    """Whether the graph takes any size or number where this one changed."""
+    """Whether the graph accepts any size or number for the value that changed."""
     guards = [guard for guard in graph.guards if guard.expression == change.expression]
     if change.aspect == "size" and change.dimension is not None:
         tensors = [guard.fact for guard in guards if isinstance(guard.fact, TensorFact)]

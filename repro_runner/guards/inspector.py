@@ -1,4 +1,4 @@
-"""GuardInspector: a model's guards, breaks and recompiles, on calls that it makes or on calls of one's own.
+"""GuardInspector: a model's guards, breaks and recompiles, on calls that it makes or on your own calls.
 
 report = GuardInspector(model).inspect(x)                          # x twice
 report = GuardInspector(model).inspect(calls=[x4, x5, (x5, mask)])  # one call after the other
@@ -55,7 +55,7 @@ class GuardInspector:
 
     @property
     def report(self) -> GuardReport:
-        """Of the last `inspect`, or of the last block."""
+        """The report of the last `inspect`, or of the last block."""
         if self._report is None:
             raise RuntimeError("nothing has been inspected yet; call inspect(), or leave the `with` block first")
         return self._report

@@ -24,7 +24,7 @@ _MARKS = ("dynamic", "weak_dynamic", "unbacked", "strict_unbacked", "static")
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """`key` is compared with what is read later; `words` tell it."""
+    """What was read of a value: `key` is compared with a later reading, `words` are shown."""
 
     key: Hashable
     words: str
@@ -32,7 +32,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TensorFact:
-    """What a guard on a tensor holds it to. A dimension or stride with a symbol is free; the symbol is its name."""
+    """What a guard requires of a tensor. A dimension or stride that is a symbol, given by its name, may vary."""
 
     python_class: str
     dtype: str
@@ -59,7 +59,7 @@ class TensorFact:
 
     @property
     def layout(self) -> str:
-        """How the elements lie: `contiguous`, `transposed`, or the strides."""
+        """How the elements are stored: `contiguous`, `transposed`, or the strides."""
         if not self.strides or not all(isinstance(size, int) for size in (*self.shape, *self.strides)):
             return "contiguous"
         sizes, strides = [int(size) for size in self.shape], [int(stride) for stride in self.strides]
@@ -70,7 +70,7 @@ class TensorFact:
 
 
 def _dense(sizes: Sequence[int], strides: Sequence[int], order: Sequence[int]) -> bool:
-    """Whether the elements lie without gaps when dimensions are taken in this order; a size of 1 has any stride."""
+    """Whether the elements have no gaps if dimensions are taken in this order. A dimension of size 1 is ignored."""
     expected = 1
     for d in reversed(order):
         if sizes[d] != 1 and strides[d] != expected:
@@ -114,13 +114,13 @@ def _symbol(size: Any) -> str:
 
 
 def _marks(tensor: torch.Tensor) -> tuple[str, ...]:
-    """`dynamic in dimension 0`, as mark_dynamic and its kin leave it on a tensor."""
+    """`dynamic in dimension 0`, as mark_dynamic and similar functions set it on a tensor."""
     marked = {mark: getattr(tensor, f"_dynamo_{mark}_indices", None) for mark in _MARKS}
     return tuple(f"{mark} in dimension {', '.join(map(str, sorted(d)))}" for mark, d in marked.items() if d)
 
 
 def read_constant(value: Any, _keywords: Mapping[str, Any]) -> Fact:
-    if isinstance(value, torch.Tensor):  # never what it was: a graph for a constant has none; and its repr is long
+    if isinstance(value, torch.Tensor):  # it was none when the graph was compiled; and its repr is long
         return Fact(id(value), read_tensor(value).words)
     if isinstance(value, CodeType):
         return Fact(id(value), described(value))
@@ -204,14 +204,14 @@ _IN_SUMMARY = ("grad_mode", "autocast_state.enabled", "num_threads", "determinis
 
 
 def read_state(state: Mapping[str, Any]) -> Fact:
-    """Of the mapping that torch keeps: {"grad_mode": true, …}."""
+    """From the mapping that torch keeps: {"grad_mode": true, …}."""
     flat = dict(_flattened(state))
     summary = [f"{_STATE_WORDS[key]} {_on_or_off(flat[key])}" for key in _IN_SUMMARY if key in flat]
     return Fact(tuple(sorted((key, _on_or_off(value)) for key, value in flat.items())), ", ".join(summary))
 
 
 def current_state() -> Fact:
-    """As it is now."""
+    """The state of the process now."""
     guard: Any = GlobalStateGuard()
     return read_state(json.loads(guard.__getstate__()))
 
@@ -248,7 +248,7 @@ Read = Callable[[Any, Mapping[str, Any]], Fact]
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """`words` has `{name}` and `{fact}` in it, as many of them as it needs."""
+    """How a kind of guard is read and put into words. `words` may contain `{name}` and `{fact}`."""
 
     aspect: str
     """What changes when the guard fails: the value, the type, the length …; `state` is the process's, not a value's."""
@@ -317,4 +317,4 @@ KINDS: Mapping[str, Kind] = {
     "FUNCTORCH_STACK_MATCH": Kind("state", "the transforms around it (vmap, grad …) are the same"),
     "AUTOGRAD_SAVED_TENSORS_HOOKS": Kind("state", "the hooks on tensors saved for backward are the same"),
 }
-"""A kind of another release than these has the text of its code for words."""
+"""A guard of another kind (of another release) is shown as its code."""

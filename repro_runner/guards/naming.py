@@ -28,20 +28,20 @@ _ITEM_GETTERS = {"dict.__getitem__", "list.__getitem__", "___tuple_iterator_geti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledFunction:
-    """A function of the user's, or what Dynamo made of the rest of one after a break."""
+    """A function of the user, or the function that Dynamo made of the rest of it after a break."""
 
     name: str
     source: str
-    """`file:line` of its `def`; after a break, of the line that it goes on at."""
+    """`file:line` of its `def`; after a break, of the line at which it continues."""
     resumed: bool = False
     arguments: tuple[str, ...] = ()
     closed_over: tuple[str, ...] = ()
     args: str = ""
-    """The name of its `*args`, and in `positional` those that they have in the function it wraps."""
+    """The name of its `*args`. `positional` has their names in the function that it wraps."""
     kwargs: str = ""
     positional: tuple[str, ...] = ()
     wrapped: str = ""
-    """What is called `fn` in torch's own wrapper; empty if this is not that."""
+    """The user's name for `fn` if this is torch's own wrapper; else empty."""
 
     @classmethod
     def of(cls, code: CodeType, frame_locals: Mapping[str, Any] | None = None) -> CompiledFunction:
@@ -60,7 +60,7 @@ class CompiledFunction:
         values = frame_locals or {}
         if code.co_filename == _WRAPPER and "fn" in values:
             return itself._wrapping(values["fn"])
-        # A decorated forward takes `*args`, and those of the one that it decorates are known.
+        # A decorated forward takes `*args`; their names are known from the function that it decorates.
         forward = getattr(type(values.get("self")), "forward", None)
         decorated = args and getattr(forward, "__code__", None) is code
         return replace(itself, positional=_parameters(forward)[code.co_argcount :]) if decorated else itself
@@ -108,7 +108,7 @@ class Named:
 
 
 def name_value(expression: str, function: CompiledFunction, freevars: Mapping[str, str] | None = None) -> Named:
-    """Name what an expression of torch's reaches. `freevars` maps expressions of closures' cells to variables."""
+    """The user's name for what an expression of torch reaches. `freevars`: closure's cell -> variable."""
     try:
         tree = ast.parse(expression, mode="eval").body
     except SyntaxError:
@@ -169,7 +169,7 @@ class _Namer:
         return Named(text=f"{owner.text}[{ast.unparse(node.slice)}]", role=owner.role, owner=owner.owner)
 
     def _by_key(self, owner: Named, key: ast.expr) -> Named:
-        """By a key of the dict's own, which is not a constant: `key 0 of d`."""
+        """An item whose key is an object of the dict, not a constant: `key 0 of d`."""
         return Named(text=f"{owner.text}[{self.named(key).text}]", role=owner.role, owner=owner.owner)
 
     def _local(self, key: str) -> Named:

@@ -33,7 +33,7 @@ _WRAPPED: tuple[tuple[Any, str], ...] = (
 
 @dataclass(slots=True, eq=False)
 class SeenRecompile:
-    """A call that no compiled graph fitted: why the nearest did not, and what came of it."""
+    """A call that no compiled graph fitted: why the nearest graph did not fit, and what torch did then."""
 
     function: CompiledFunction
     compile_id: str
@@ -99,12 +99,12 @@ def _around_build(original: Callable[..., None]) -> Callable[..., None]:
 def _around_reasons(original: Callable[..., list[str]]) -> Callable[..., list[str]]:
     @functools.wraps(original)
     def reasons(entries: Any, frame: Any, backend: Any, skip_logging: bool = False) -> list[str]:
-        if skip_logging:  # a question of torch's own; nothing is compiled for it
+        if skip_logging:  # torch only asks; nothing is compiled
             return original(entries, frame, backend, skip_logging)
         function = CompiledFunction.of(frame.f_code, frame.f_locals)
         events = []
         for observation in _active:
-            events.append(SeenRecompile(function, _compile_id(), _nearest(observation, entries, frame)))
+            events.append(SeenRecompile(function, _compile_id(), _nearest_changes(observation, entries, frame)))
             observation.recompiles.append(events[-1])
         # Torch may be set to raise here; the recompile is on record before it does.
         given = original(entries, frame, backend, skip_logging)
@@ -130,11 +130,11 @@ def _around_limit(original: Callable[..., tuple[bool, str]]) -> Callable[..., tu
     return exceeds
 
 
-def _nearest(observation: Observation, entries: Any, frame: Any) -> tuple[Change, ...]:
-    """Why the graph that fits best does not: the one with the fewest changes, the newest of them. A value that another
-    graph was compiled for is not what makes a new one necessary."""
+def _nearest_changes(observation: Observation, entries: Any, frame: Any) -> tuple[Change, ...]:
+    """What changed for the graph that fits best. That is the graph with the fewest changes; among equals, the one with
+    the fewest values that fit another graph, since such a value needs no new graph; then the newest."""
     found: list[tuple[SeenGraph, tuple[Change, ...]]] = []
-    for entry in _each(entries):
+    for entry in _cache_entries(entries):
         manager = entry.guard_manager
         if graph := observation.by_manager.get(manager):
             scope = Scope(frame.f_locals, manager.global_scope["G"], manager.closure_vars)
@@ -151,8 +151,8 @@ def _nearest(observation: Observation, entries: Any, frame: Any) -> tuple[Change
     return min(reasons, key=lambda changes: (len(changes), sum(map(known, changes))), default=())
 
 
-def _each(entries: Any) -> Iterator[Any]:
-    """Torch 2.13 hands over a list; before it, the first of a chain."""
+def _cache_entries(entries: Any) -> Iterator[Any]:
+    """Torch 2.13 gives a list of entries; earlier releases give the first entry of a chain."""
     if isinstance(entries, Sequence):
         yield from entries
         return

@@ -34,7 +34,7 @@ _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenGuard:
-    """One guard. `source` reaches its value again in another frame; it refers to nothing of the user's."""
+    """One guard. `source` reaches its value again in another frame; it holds no reference to the user's objects."""
 
     kind: str
     source: Any
@@ -48,7 +48,7 @@ class SeenGuard:
     in_module: bool = False
     """Whether it is about a module, or the inside of one."""
     in_builtin_module: bool = False
-    """Of one of torch's own."""
+    """Whether that module is one of torch's own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,10 +61,10 @@ class SeenGraph:
     shapes: tuple[ShapeGuard, ...]
     freevars: Mapping[str, str]
     files: frozenset[str]
-    """Of the user's code and of torch's that the guards come from."""
+    """The files, of the user and of torch, that the guards come from."""
 
     def named(self, guard: SeenGuard) -> Named:
-        """What it guards, in the user's terms."""
+        """The value that it guards, with the user's name for it."""
         named = self.named_expression(guard.expression)
         return replace(named, role="module attribute") if guard.in_module and named.role == "attribute" else named
 
@@ -72,7 +72,7 @@ class SeenGraph:
         return name_value(expression, self.function, self.freevars)
 
     def line_of(self, shape: ShapeGuard) -> str:
-        """`file:line` of the user's code; of the guard on the tensor, where torch names a line of its own."""
+        """`file:line` of the user's code. If torch names a line of its own, that of the guard on the tensor."""
         files = [file for file in sorted(self.files) if shape.file and file.endswith(shape.file)]
         if files and not files[0].startswith(_TORCH):
             return f"{files[0]}:{shape.line}"
@@ -81,7 +81,7 @@ class SeenGraph:
 
 
 def read_graph(code: CodeType, compile_id: str, builder: Any, guards: Iterable[Any], output_graph: Any) -> SeenGraph:
-    """Everything that `builder` was given to check."""
+    """A record of everything that `builder` was given to check."""
     guards = list(guards)
     frames = [frame for guard in guards for frame in guard.user_stack or ()]
     return SeenGraph(
@@ -129,7 +129,7 @@ def _read_fact(guard: Any, keywords: Mapping[str, Any], builder: Any, output_gra
 
 
 def _read_shapes(guards: Iterable[Any]) -> Iterable[ShapeGuard]:
-    """As torch comments them, with the line each comes from; without, where it keeps no comments."""
+    """The relations between sizes, each with the line it comes from if torch keeps comments on them."""
     context = CompileContext.try_get()
     texts = list(getattr(context, "shape_env_guards", ()))
     texts = texts or [code for guard in guards if _kind(guard) == SHAPES for code in guard.code_list or ()]

@@ -34,7 +34,7 @@ class Guard:
     code: str
     """As torch writes it."""
     group: str = ""
-    """Those that are the same in most graphs, and of little interest, are summed up under this name."""
+    """The group in which it is only counted, for guards that most graphs have; empty if it gets a line of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,19 +49,19 @@ class CompiledGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recompile:
-    """One reason to compile a function again, and how many times it was one."""
+    """One reason for which a function was compiled again, and how often."""
 
     function: str
     source: str
     changes: tuple[Change, ...]
     """Why the compiled graph that was nearest did not fit, the first time."""
     seen: tuple[str, ...]
-    """The same in words, each time with the values of that time."""
+    """The changes in words, once per recompile, with the values of that time."""
     compile_ids: tuple[str, ...]
     reason: str
     """In torch's words, the first time."""
     generalised: bool
-    """The last graph that was compiled for it takes other values of the kind, too."""
+    """Whether the last graph that was compiled for it also accepts other values."""
     limit: str
     """`recompile_limit (8)`, if torch then gave up compiling the function; empty otherwise."""
     advice: tuple[Advice, ...] = ()
@@ -93,7 +93,7 @@ class GuardReport:
     calls: tuple[str, ...] = ()
     """What each call was made with."""
     failure: str = ""
-    """A call that torch.compile fails, and that works without it."""
+    """The error of a call that fails only under torch.compile; empty if none does."""
 
     @property
     def recompile_count(self) -> int:
@@ -134,12 +134,12 @@ class GuardReport:
 
 
 def _recompile_document(one: Recompile, advice: tuple[Advice, ...]) -> dict[str, Any]:
-    """Advice by its place in the document's list."""
+    """The recompile in plain values; its advice as positions in the document's list."""
     return {**asdict(one), "count": one.count, "advice": [advice.index(each) for each in one.advice]}
 
 
 _SHOWN = 3
-"""As many of the values seen at recompiles."""
+"""How many recompiles of one reason are shown."""
 _LIMIT = (
     "is reached: torch compiles this function no more; a call that no graph fits runs without torch.compile, "
     "and so does what it calls; with fullgraph=True it raises"
@@ -148,7 +148,7 @@ _LIMIT = (
 
 def render_summary(report: GuardReport) -> str:
     """Counts, calls, breaks, recompiles and advice."""
-    return "\n".join(map(plain, _summary(report)))
+    return "\n".join(map(plain, _summary_lines(report)))
 
 
 def render_report(report: GuardReport, *, everything: bool = False) -> str:
@@ -157,12 +157,12 @@ def render_report(report: GuardReport, *, everything: bool = False) -> str:
     lines: list[str] = []
     for graph in report.graphs:
         function = (graph.name, graph.source)
-        lines += [*_graph(graph, None if everything else earlier.get(function), everything=everything), ""]
+        lines += [*_graph_lines(graph, None if everything else earlier.get(function), everything=everything), ""]
         earlier[function] = graph
-    return "\n".join(map(plain, (*lines, *_summary(report))))
+    return "\n".join(map(plain, (*lines, *_summary_lines(report))))
 
 
-def _summary(report: GuardReport) -> Iterator[str]:
+def _summary_lines(report: GuardReport) -> Iterator[str]:
     counts = [
         counted(len(report.graphs), "graph"),
         counted(sum(len(graph.guards) for graph in report.graphs), "guard"),
@@ -170,15 +170,15 @@ def _summary(report: GuardReport) -> Iterator[str]:
         counted(report.recompile_count, "recompile"),
     ]
     yield f"{report.subject or 'compiled code'}: {', '.join(counts)}"
-    yield from _calls(report.calls)
+    yield from _call_lines(report.calls)
     if report.failure:
         yield f"failed: {report.failure}"
-    yield from _breaks(report.breaks)
+    yield from _break_lines(report.breaks)
     for one in report.recompiles:
-        yield from _recompile(one)
+        yield from _recompile_lines(one)
 
 
-def _calls(calls: Sequence[str]) -> Iterator[str]:
+def _call_lines(calls: Sequence[str]) -> Iterator[str]:
     """Equal calls in a row on one line."""
     number = 1
     for words, equal in groupby(calls):
@@ -187,8 +187,8 @@ def _calls(calls: Sequence[str]) -> Iterator[str]:
         number = last + 1
 
 
-def _breaks(breaks: Sequence[CapturedBreak]) -> Iterator[str]:
-    """Those at one place together, however many graphs they were met in."""
+def _break_lines(breaks: Sequence[CapturedBreak]) -> Iterator[str]:
+    """Breaks at one line are counted together, also those in different graphs."""
     at_one_place: Counter[tuple[str, str, str]] = Counter()
     for each in breaks:
         line = f"{each.stack[-1].file}:{each.stack[-1].line}" if each.stack else ""
@@ -199,7 +199,7 @@ def _breaks(breaks: Sequence[CapturedBreak]) -> Iterator[str]:
             yield f"  {link}"
 
 
-def _recompile(one: Recompile) -> Iterator[str]:
+def _recompile_lines(one: Recompile) -> Iterator[str]:
     yield f"recompile of {one.function} ({shown_where(one.source)}){_times(one.count)}"
     yield from (f"  {words}" for words in one.seen[:_SHOWN])
     if one.count > _SHOWN:
@@ -211,10 +211,10 @@ def _recompile(one: Recompile) -> Iterator[str]:
     if one.limit:
         yield f"  LIMIT: {one.limit} {_LIMIT}"
     for advice in one.advice:
-        yield from _advice(advice)
+        yield from _advice_lines(advice)
 
 
-def _advice(advice: Advice) -> Iterator[str]:
+def _advice_lines(advice: Advice) -> Iterator[str]:
     if advice.holds is False:
         yield f"  does not help: {'; '.join(advice.code.splitlines())} ({advice.tried})"
         return
@@ -224,12 +224,14 @@ def _advice(advice: Advice) -> Iterator[str]:
         yield f"      {line}  # {advice.how}"
 
 
-def _graph(graph: CompiledGraph, earlier: CompiledGraph | None, *, everything: bool) -> Iterator[str]:
+def _graph_lines(graph: CompiledGraph, earlier: CompiledGraph | None, *, everything: bool) -> Iterator[str]:
     known = {guard.words for guard in earlier.guards} if earlier else set()
     as_before = f"; as {earlier.compile_id}, but" if earlier else ""
     count = counted(len(graph.guards), "guard")
     yield f"{graph.name} ({shown_where(graph.source)}), compiled as {graph.compile_id}: {count}{as_before}"
-    yield from (f"  {_guard(each)}" for each in graph.guards if everything or not (each.group or each.words in known))
+    yield from (
+        f"  {_guard_line(each)}" for each in graph.guards if everything or not (each.group or each.words in known)
+    )
     if earlier:
         now = {guard.words for guard in graph.guards}
         yield from (f"  no longer: {each.words}" for each in earlier.guards if not each.group and each.words not in now)
@@ -238,7 +240,7 @@ def _graph(graph: CompiledGraph, earlier: CompiledGraph | None, *, everything: b
         yield from (f"  {counted(number, 'guard')} on {group}: unchanged" for group, number in groups.items())
 
 
-def _guard(guard: Guard) -> str:
+def _guard_line(guard: Guard) -> str:
     role = f"{guard.source}: {guard.role}" if guard.role and guard.source else ""
     place = ", ".join(part for part in (role, shown_where(guard.user_line)) if part)
     return f"{guard.words} ({place})" if place else guard.words

@@ -19,12 +19,12 @@ _RELATIONS = {
     ast.NotEq: "is not",
 }
 Name = Callable[[str], str]
-"""From an expression that reaches a size to what the user calls it."""
+"""From an expression that reaches a size to the user's name for it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShapeGuard:
-    """One relation between sizes, as torch wrote it, and the line it says it comes from."""
+    """One relation between sizes, as torch wrote it, and the source line that torch names for it."""
 
     expression: str
     file: str = ""
@@ -45,8 +45,8 @@ class ShapeGuard:
         )
 
 
-def reached(expression: str) -> list[str]:
-    """The values that a relation is about: `L['x'].size()[0]`; each once, as they come."""
+def values_in(expression: str) -> list[str]:
+    """The expressions of the values in a relation, such as `L['x'].size()[0]`: each once, in order."""
     try:
         tree = ast.parse(expression, mode="eval")
     except SyntaxError:
@@ -56,11 +56,11 @@ def reached(expression: str) -> list[str]:
 
 def is_lower_bound(expression: str) -> bool:
     """Whether it only says that a size is at least 2: torch compiles sizes 0 and 1 on their own."""
-    return re.fullmatch(r"2 <= [^<]+|[^<]+ >= 2", expression) is not None and len(reached(expression)) == 1
+    return re.fullmatch(r"2 <= [^<]+|[^<]+ >= 2", expression) is not None and len(values_in(expression)) == 1
 
 
 def fixed_number(expression: str) -> int | float | None:
-    """The number that a value must be equal to, where that is all that a guard says."""
+    """The number that a value must equal, if the guard requires nothing else; else None."""
     tree = ast.parse(expression, mode="eval").body
     if not isinstance(tree, ast.Compare) or not isinstance(tree.ops[0], ast.Eq) or len(tree.ops) != 1:
         return None

@@ -1,4 +1,4 @@
-"""Make a model's calls compiled, and watch: once as the user does, then with each piece of advice followed."""
+"""Make the calls on a compiled model, and watch: once as the user does, then once per piece of advice."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from repro_runner.output.units import counted
 from repro_runner.torch_seams import reset
 
 Prepare = Callable[[Any, Model], Model]
-"""From the compiled model and the one that it is of, to what is called in its place."""
+"""(the compiled model, the original model) -> what is called in place of the compiled model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watched:
-    """What was seen in a number of calls; `failure` is the one that torch.compile failed, if any."""
+    """What was seen in some calls. `failure` is the error of a call that fails only under torch.compile, if any."""
 
     observation: Observation
     breaks: tuple[CapturedBreak, ...]
@@ -57,7 +57,7 @@ class Compilation:
 def watch_calls(
     subject: ModelUnderTest, calls: Sequence[Call], how: Compilation, prepare: Prepare | None = None
 ) -> Watched:
-    """Make the calls on a compiled copy of the model. What Dynamo has compiled before and here is dropped."""
+    """Make the calls on a compiled copy of the model. Dynamo's compilations from before and from here are dropped."""
     model = fresh_model(subject)
     reset()
     failure = ""
@@ -69,16 +69,16 @@ def watch_calls(
                 torch.manual_seed(subject.seed)
                 try:
                     call.make(called)
-                except Exception as error:  # noqa: BLE001  of the backend, which is anybody's; without it the call works
-                    failure = f"call {number} ({call.words}): {_refusal(error)}"
+                except Exception as error:  # noqa: BLE001  the backend may raise anything; without it the call works
+                    failure = f"call {number} ({call.words}): {_error_line(error)}"
                     break
     finally:
         reset()
     return Watched(observation=observation, breaks=tuple(breaks), failure=failure)
 
 
-def _refusal(error: Exception) -> str:
-    """The first line of what it says, and what that announces; of a list of reasons the first."""
+def _error_line(error: Exception) -> str:
+    """The error in one line: the first reason of a list; else its first line, with the next if that ends with `:`."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     reasons = [line[2:].partition(". ")[0] for line in lines if line.startswith("- ")]
     announced = [" ".join(lines[:2])] if lines and lines[0].endswith(":") else lines
@@ -86,7 +86,7 @@ def _refusal(error: Exception) -> str:
 
 
 class _Prepared:
-    """A compiled model with lines of code before its calls, which have the arguments by name."""
+    """A compiled model that runs lines of code before its calls. The lines see the arguments by name."""
 
     def __init__(self, compiled: Any, model: Model, code: str, *, once: bool) -> None:
         self.__dict__.update(_compiled=compiled, _model=model, _code=code, _once=once)
@@ -110,21 +110,21 @@ class _Prepared:
 
 
 def try_advice(report: GuardReport, subject: ModelUnderTest, calls: Sequence[Call], how: Compilation) -> GuardReport:
-    """The report with what came of each piece of advice that can be followed from outside of the model's code."""
+    """The report, with the result of each piece of advice that can be followed without changing the model's code."""
     results: dict[Advice, Watched] = {}
 
     def tried(advice: Advice) -> Advice:
         if advice.how in (IN_THE_CODE, NOTHING):
             return advice
         if advice not in results:
-            results[advice] = _followed(advice, subject, calls, how)
-        return _judged(advice, results[advice], report)
+            results[advice] = _follow_advice(advice, subject, calls, how)
+        return _judge_advice(advice, results[advice], report)
 
     recompiles = []
     for one in report.recompiles:
         found = [tried(advice) for advice in one.advice if _is_reachable(advice, subject)]
         assuming = [
-            each for each in found if each.code == DYNAMIC and _assumes(results[replace(each, holds=None, tried="")])
+            each for each in found if each.code == DYNAMIC and _assumed(results[replace(each, holds=None, tried="")])
         ]
         found += [tried(replace(DYNAMIC_WITHOUT_DUCKS, about=each.about)) for each in assuming]
         if all(each.holds is False for each in found):
@@ -134,7 +134,7 @@ def try_advice(report: GuardReport, subject: ModelUnderTest, calls: Sequence[Cal
 
 
 def _is_reachable(advice: Advice, subject: ModelUnderTest) -> bool:
-    """Whether the caller has what is to be changed before a call: not so the arguments of a function inside."""
+    """Whether the caller has the values to change before a call: it does not have arguments of an inner function."""
     if advice.how not in (BEFORE_CALL, BEFORE_FIRST_CALL):
         return True
     try:
@@ -144,7 +144,7 @@ def _is_reachable(advice: Advice, subject: ModelUnderTest) -> bool:
     return all(re.split(r"\W", name)[0] in there for about in advice.about for name in about.split(" and "))
 
 
-def _followed(advice: Advice, subject: ModelUnderTest, calls: Sequence[Call], how: Compilation) -> Watched:
+def _follow_advice(advice: Advice, subject: ModelUnderTest, calls: Sequence[Call], how: Compilation) -> Watched:
     def prepare(compiled: Any, model: Model) -> Model:
         return _Prepared(compiled, model, advice.code, once=advice.how == BEFORE_FIRST_CALL)
 
@@ -158,7 +158,7 @@ def _followed(advice: Advice, subject: ModelUnderTest, calls: Sequence[Call], ho
 
 @contextmanager
 def _settings(code: str) -> Iterator[None]:
-    """With the lines `module.setting = value` in force."""
+    """Apply lines of the form `module.setting = value` inside the block."""
     with ExitStack() as undo:
         for line in code.splitlines():
             place, equals, value = line.partition(" = ")
@@ -170,7 +170,7 @@ def _settings(code: str) -> Iterator[None]:
 
 @contextmanager
 def _silence() -> Iterator[None]:
-    """Without torch's logs: in a trial, it may refuse, and then it logs at length."""
+    """Turn torch's logs off: in a trial torch may refuse, and then it logs at length."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -179,8 +179,8 @@ def _silence() -> Iterator[None]:
         logging.disable(before)
 
 
-def _judged(advice: Advice, result: Watched, report: GuardReport) -> Advice:
-    """It holds if the calls work, what it is about recompiles less often, and nothing else gets worse for it."""
+def _judge_advice(advice: Advice, result: Watched, report: GuardReport) -> Advice:
+    """The advice with its result. It holds if the calls work, with fewer recompiles for its values and no new harm."""
     if result.failure:
         return replace(advice, holds=False, tried=result.failure)
     earlier = [words for each in report.recompiles for words in each.seen if _about(each.changes) & {*advice.about}]
@@ -195,8 +195,8 @@ def _judged(advice: Advice, result: Watched, report: GuardReport) -> Advice:
     return replace(advice, holds=len(left) < len(earlier) and after <= before, tried=words)
 
 
-def _assumes(result: Watched) -> bool:
-    """Whether torch took two sizes for one, and had to compile again when they were not."""
+def _assumed(result: Watched) -> bool:
+    """Whether torch assumed that two sizes are one, and compiled again when they were not."""
     return any(change.aspect == "assumed" for event in result.observation.recompiles for change in event.changes)
 
 

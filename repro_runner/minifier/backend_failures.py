@@ -20,7 +20,7 @@ from repro_runner.minifier.script_runners import STILL_FAILS, Outcome, ScriptRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamedBackend:
+class ScriptBackend:
     """How a script gets a backend: the body of a function `backend()`, and the modules that it has to import."""
 
     name: str
@@ -28,29 +28,29 @@ class NamedBackend:
     modules: tuple[str, ...] = ()
 
     def code(self, *before: str) -> str:
-        """`def backend(): …`, with lines of one's own before it returns."""
+        """`def backend(): …`, with the lines `before` at its beginning."""
         return "\n".join(["def backend():", *(f"    {line}".rstrip() for line in (*before, *self.body))])
 
 
-def read_backend(backend: str | Callable[..., Any]) -> NamedBackend:
-    """Find it; InvalidInput if there is none, or if it has no name that another process could use."""
+def read_backend(backend: str | Callable[..., Any]) -> ScriptBackend:
+    """Find a backend. Raises InvalidInput if there is none, or if it has no name that another process could use."""
     if not isinstance(backend, str):
         return read_backend(_name_of(backend))
     function = find_backend(backend)
     source, _, attribute = backend.rpartition(":")
     if source:
-        # A script imports a file by its name, too: its folder has to be one where modules are found.
+        # A script imports a file as a module: the folder of the file has to be on the path.
         path = Path(source)
         folder, module = (path.resolve().parent, path.stem) if source.endswith(".py") else (Path.cwd(), source)
         if str(folder) not in sys.path:
             sys.path.append(str(folder))
         body = (f"from {module} import {attribute}", "", f"return {attribute}")
-        return NamedBackend(name=backend, body=body, modules=(module,))
+        return ScriptBackend(name=backend, body=body, modules=(module,))
     home = getattr(function, "__module__", "torch")
     found = f'return "{backend}"'
     if home.partition(".")[0] == "torch" or backend in entry_points(group="torch_dynamo_backends").names:
-        return NamedBackend(name=backend, body=(found,))
-    return NamedBackend(name=backend, body=(f"import {home}  # registers it", "", found), modules=(home,))
+        return ScriptBackend(name=backend, body=(found,))
+    return ScriptBackend(name=backend, body=(f"import {home}  # registers it", "", found), modules=(home,))
 
 
 def _name_of(function: Callable[..., Any]) -> str:
@@ -63,15 +63,15 @@ def _name_of(function: Callable[..., Any]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examined:
-    """What was found out about one graph: that it fails, or why that is not known; neither if it is fine."""
+    """The result for one graph: how it fails, or why that is not known; both are empty if it works."""
 
     found: tuple[Candidate, Failure, Check] | None = None
-    """A program that fails, how, and what tells."""
+    """A program that fails, its failure, and the check that detects it."""
     unknown: str = ""
 
 
-def compilation_check(backend: NamedBackend, expected: str = "") -> Check:
-    """Whether it raises this; anything, if nothing is expected."""
+def compilation_check(backend: ScriptBackend, expected: str = "") -> Check:
+    """A check whether the backend raises `expected`; anything, if that is empty."""
     return Check(
         parts=(check_compilation,),
         call=f"check_compilation(f, inputs, backend, {expected!r})",
@@ -81,8 +81,8 @@ def compilation_check(backend: NamedBackend, expected: str = "") -> Check:
     )
 
 
-def crash_check(backend: NamedBackend, expected: str, seconds: float) -> Check:
-    """Whether it ends the process so, or does not end within its time."""
+def crash_check(backend: ScriptBackend, expected: str, seconds: float) -> Check:
+    """A check whether the backend ends the process in the expected way, or runs longer than `seconds`."""
     return Check(
         parts=(check_crash,),
         call=f"check_crash(f, inputs, backend, {expected!r}, seconds={seconds:g})",
@@ -92,8 +92,8 @@ def crash_check(backend: NamedBackend, expected: str, seconds: float) -> Check:
     )
 
 
-def numerics_check(backend: NamedBackend) -> Check:
-    """Whether it differs from eager."""
+def numerics_check(backend: ScriptBackend) -> Check:
+    """A check whether the backend's results differ from eager's."""
     same_random = ("torch._inductor.config.fallback_random = True  # draws as eager does",)
     return Check(
         parts=(check_numerics,),
@@ -105,7 +105,7 @@ def numerics_check(backend: NamedBackend) -> Check:
 
 
 def examine_compilation(
-    recorded: RecordedGraph, backend: NamedBackend, runner: ScriptRunner, seconds: float
+    recorded: RecordedGraph, backend: ScriptBackend, runner: ScriptRunner, seconds: float
 ) -> Examined:
     """Compile the graph and run it, forward and backward."""
     candidate, outcome = _first_failing(recorded, compilation_check(backend), runner)
@@ -124,7 +124,7 @@ def examine_compilation(
     return Examined(unknown="" if outcome.code == 0 else outcome.text)
 
 
-def examine_numerics(recorded: RecordedGraph, backend: NamedBackend, runner: ScriptRunner) -> Examined:
+def examine_numerics(recorded: RecordedGraph, backend: ScriptBackend, runner: ScriptRunner) -> Examined:
     """Compare outputs, gradients and what is left of the inputs with eager's."""
     check = numerics_check(backend)
     candidate, outcome = _first_failing(recorded, check, runner)
@@ -136,7 +136,7 @@ def examine_numerics(recorded: RecordedGraph, backend: NamedBackend, runner: Scr
 
 
 def _first_failing(recorded: RecordedGraph, check: Check, runner: ScriptRunner) -> tuple[Candidate | None, Outcome]:
-    """The first way to write the graph that fails or is killed; else what the last way that says anything says."""
+    """The first way to write the graph that fails or is killed, with its outcome; else None and the last outcome."""
     minifier = GraphMinifier(check, runner)
     last = Outcome(code=3, text="the graph can't be written as a script")
     for candidate in minifier.whole(recorded):
@@ -144,5 +144,5 @@ def _first_failing(recorded: RecordedGraph, check: Check, runner: ScriptRunner) 
         if last.fails or last.code is None:
             return candidate, last
         if last.code == 0 and candidate.keep is None:
-            break  # with its own inputs it is fine: other ways to write it say nothing new
+            break  # it works with its own inputs: other ways to write it would show nothing new
     return None, last

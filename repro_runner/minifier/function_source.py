@@ -62,7 +62,7 @@ def render_function(graph: GraphModule) -> FunctionSource:
 
 
 def operations(graph: GraphModule) -> int:
-    """How many ops a graph calls: what `getitem` picks, and switches of a mode, are none."""
+    """How many ops a graph calls; `getitem` and switches of a mode do not count."""
     nodes = (node for part in graph.modules() if isinstance(part, GraphModule) for node in part.graph.nodes)
     return sum(
         node.op in ("call_function", "call_method", "call_module")
@@ -94,7 +94,7 @@ class _Writer:
             self.names[node] = self._fresh_name(node)
         inner = [line for node in nodes if node.op == "get_attr" for line in self._inner_function(graph, node)]
         parameters = ", ".join(self.names[node] for node in nodes if node.op == "placeholder")
-        body = [*inner, *_returned_at_once([*self._body(nodes, whole=graph is self._root)])]
+        body = [*inner, *_merge_return([*self._body(nodes, whole=graph is self._root)])]
         return [f"def {name}({parameters}):", *_indented(body)]
 
     def _fresh_name(self, node: Node) -> str:
@@ -114,14 +114,14 @@ class _Writer:
         return self.function(self.names[node], called)
 
     def _body(self, nodes: list[Node], *, whole: bool) -> Iterator[str]:
-        """Lines under the same modes share a `with`: a graph switches modes on and off, people write blocks."""
+        """The lines of a function. A graph switches modes on and off; lines under the same modes share a `with`."""
         open_block = ""
         modes: dict[Any, str] = {}
         for node in nodes:
             if node.op in ("placeholder", "get_attr"):
                 continue
             if node.target in _MODE_SWITCHES:
-                _switch(modes, node)
+                _update_modes(modes, node)
                 continue
             block = ", ".join(modes.values()) if node.op != "output" else ""
             if block and block != open_block:
@@ -152,7 +152,7 @@ class _Writer:
         if node.target is getattr and str(node.args[1]).isidentifier():
             return f"{values[0]}.{node.args[1]}"
         if node.target in _INFIX and len(values) == 2:
-            left = f"({values[0]})" if values[0].startswith("-") else values[0]  # `-1 ** x` is another thing
+            left = f"({values[0]})" if values[0].startswith("-") else values[0]  # `-1 ** x` is -(1 ** x)
             return f"{left} {_INFIX[node.target]} {values[1]}"
         return f"{self._function_name(node.target)}({', '.join([*values, *values_by_name])})"
 
@@ -210,7 +210,7 @@ class _Writer:
 
 @functools.cache
 def _public_names() -> dict[Any, str]:
-    """`torch._C._fft.fft_fft` is `torch.fft.fft` to everybody else."""
+    """Function -> its public name: `torch.fft.fft` for `torch._C._fft.fft_fft`."""
     found: dict[Any, str] = {}
     for home in _PUBLIC_HOMES:
         for name, value in sorted(vars(home).items()):
@@ -228,8 +228,8 @@ def as_function(graph: GraphModule) -> Callable[..., Any]:
     return function
 
 
-def _switch(modes: dict[Any, str], node: Node) -> None:
-    """Keep `modes` what it is after this node."""
+def _update_modes(modes: dict[Any, str], node: Node) -> None:
+    """Update `modes` to the modes that are on after this node."""
     if node.target is set_grad_enabled:
         modes.pop("grad", None)
         if not node.args[0]:
@@ -242,8 +242,8 @@ def _switch(modes: dict[Any, str], node: Node) -> None:
         modes.pop(node.args[0], None)  # the node that entered it
 
 
-def _returned_at_once(lines: list[str]) -> list[str]:
-    """`y = torch.mm(a, b)` and `return y` are one line."""
+def _merge_return(lines: list[str]) -> list[str]:
+    """Make one line of `y = torch.mm(a, b)` and `return y` at the end."""
     *others, before, last = ["", *lines]
     name, _, call = before.partition(" = ")
     return [*others[1:], f"return {call}"] if last == f"return {name}" else lines

@@ -22,7 +22,7 @@ from repro_runner.minifier.script_runners import Outcome, ScriptRunner
 from repro_runner.torch_seams import minify_graph
 
 _FEW = 3
-"""So many aten ops are read at a glance: torch's own functions then say more than the aten ops they are made of."""
+"""A graph of at most this many aten ops stays in torch's own functions: these say more to a reader."""
 
 Fails = Callable[[GraphModule, Sequence[torch.Tensor]], bool]
 
@@ -41,19 +41,19 @@ class Candidate:
 
 
 class GraphMinifier:
-    """Makes candidates of a recorded graph smaller as long as `check`, run by `runner`, says that they still fail."""
+    """Makes candidates of a recorded graph smaller as long as they still fail `check`, which `runner` runs."""
 
     def __init__(self, check: Check, runner: ScriptRunner) -> None:
         self._check, self._runner = check, runner
         self._known: dict[tuple[object, ...], tuple[Outcome, Candidate]] = {}
 
     def script(self, candidate: Candidate, header: Sequence[str] = ("A candidate.",)) -> Script:
-        """Unrenderable if there is no such script."""
+        """The script of a candidate. Raises Unrenderable if it can't be written."""
         function = render_function(candidate.graph)
         return render_script(header, function, candidate.inputs, self._check, keep=candidate.keep)
 
     def outcome(self, candidate: Candidate) -> Outcome:
-        """What its script says; a program that can't be written down is none."""
+        """How the candidate's script ends: code 3 if it can't be written. Each script is run once."""
         try:
             script = self.script(candidate)
         except Unrenderable as error:
@@ -64,7 +64,7 @@ class GraphMinifier:
         return self._known[key][0]
 
     def whole(self, recorded: RecordedGraph) -> Iterator[Candidate]:
-        """The graph as it is: with drawn inputs, with its own; in torch's functions, in aten ops."""
+        """The whole graph in torch's functions, then in aten ops; each with drawn inputs, then with its own."""
         for made in (lift_constants, to_aten):
             if (found := made(recorded.traced.pre_aot, recorded.inputs)) is not None:
                 graph, inputs = found
@@ -72,7 +72,7 @@ class GraphMinifier:
                     yield Candidate(graph=graph, inputs=tuple(inputs), keep=keep)
 
     def minify(self, whole: Candidate) -> list[Candidate]:
-        """From the smallest to the whole, each of which fails."""
+        """Candidates that fail, from the smallest to the whole."""
         smaller = self._shrunk(whole)
         found = [self._finished(smaller), smaller, whole]
         if (lowered := self._in_aten(smaller)) is not None and self._fails(lowered):
@@ -82,7 +82,7 @@ class GraphMinifier:
         return found
 
     def _in_aten(self, candidate: Candidate) -> Candidate | None:
-        """The same in aten ops, where these are more than a few, or fewer than what they come from."""
+        """The same in aten ops, if these are more than a few, or fewer than the operations before; else None."""
         lowered = to_aten(candidate.graph, candidate.inputs)
         if lowered is None or candidate.operations <= operations(lowered[0]) <= _FEW:
             return None
@@ -106,7 +106,7 @@ class GraphMinifier:
         return smaller if self._fails(smaller) else candidate
 
     def _drawn(self, candidate: Candidate) -> Candidate:
-        """Draw what need not be kept: each input whose values don't matter."""
+        """Draw each input whose values don't matter, and keep the others."""
         if candidate.keep is not None:
             return candidate
         names = render_function(candidate.graph).parameters
@@ -117,7 +117,7 @@ class GraphMinifier:
         return replace(candidate, keep=kept)
 
     def _without_gradients(self, candidate: Candidate) -> Candidate:
-        """All at once, else one by one: few failures need every gradient."""
+        """Drop the inputs' requires_grad: of all at once, else one by one. Few failures need every gradient."""
         places = range(len(candidate.inputs))
         for plain in (set(places), *({place} for place in places)):
             inputs = tuple(
@@ -134,8 +134,8 @@ def shrink(
 ) -> tuple[GraphModule, list[torch.Tensor]] | None:
     """The smallest graph that the minifier finds to fail, where `graph` does; None if it can't deal with this one.
 
-    It runs the graph once to know what each node gives. That may raise anything: a write into what is now a leaf that
-    requires grad is refused, tensors of `vmap` mean nothing outside of it.
+    It runs the graph once to see what each node yields. That may raise anything: a write into a tensor that is now a
+    leaf that requires grad is refused, and tensors of `vmap` are not valid outside of it.
     """
     for mode in (torch.enable_grad(), torch.no_grad()):
         with mode, contextlib.suppress(Exception):
@@ -155,7 +155,7 @@ def _minify_with_torch(
 def to_aten(graph: GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[GraphModule, list[torch.Tensor]] | None:
     """The same program as aten ops, its constants as further inputs; None where it can't be traced so."""
     try:
-        # Cut short, a graph may switch a mode on and not off again; the function that is made of it can't.
+        # A graph that was cut may leave a mode switched on; the function that is made of it can't.
         function = as_function(graph) if switches_modes(graph) else graph
         lowered = make_fx(function)(*(copy_of(each) for each in inputs))
     except Exception:  # noqa: BLE001 - a program that can't be traced this way stays as it is
@@ -164,7 +164,7 @@ def to_aten(graph: GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[GraphMo
 
 
 def lift_constants(graph: GraphModule, inputs: Sequence[torch.Tensor]) -> tuple[GraphModule, list[torch.Tensor]]:
-    """The program with the tensors that it holds as further inputs: a script has them all in one place."""
+    """The program with its constant tensors as further inputs, so that a script has all tensors in one place."""
     held = [node.name for node in graph.graph.nodes if isinstance(_held_by(graph, node), torch.Tensor)]
     if not held:
         return graph, list(inputs)

@@ -12,7 +12,7 @@ from typing import Any
 from registry.errors import InvalidInput, Problem
 from repro_runner.backends.mock import read_settings
 from repro_runner.constraints import Constraint
-from repro_runner.minifier.backend_failures import NamedBackend, examine_compilation, examine_numerics, read_backend
+from repro_runner.minifier.backend_failures import ScriptBackend, examine_compilation, examine_numerics, read_backend
 from repro_runner.minifier.breaks.minify_break import find_break, minify_break
 from repro_runner.minifier.function_source import operations
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
@@ -25,7 +25,7 @@ from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
 
 _STANDS_FOR = {"mock": "aot_eager", "aot": "inductor", "aot_mock": "inductor"}
-"""What a mock backend runs a graph with, once its limits are looked at on their own."""
+"""Mock backend -> the backend with which it runs a graph. Its limits are checked separately."""
 _TO_START = 120.0
 """Seconds that a fresh process may need to import torch on a busy machine."""
 
@@ -53,12 +53,12 @@ def search_failure(
     say: Callable[[str], None] = lambda _: None,
     apart: InChild | None = None,
 ) -> Search:
-    """Look for a failure, minify the first that there is, and say what was looked for.
+    """Look for a failure, minify the first one, and report what was looked for.
 
     `failure` is violation (of `constraints`, or of the mock backend's own), compile (`backend` raises, crashes, or
     takes longer than `seconds`), numeric (it differs from eager), break, or auto: all of these in turn. `rule` and
-    `gb_id` choose among violations and breaks. `say` gets a line at each step. `apart` is where backends are tried, for
-    those who search more than once; else it is started when it is needed.
+    `gb_id` choose among violations and breaks. `say` gets a line at each step. `apart` is a running
+    InChild, for callers that search more than once; else one is started when it is needed.
     """
     if failure not in ("auto", *KINDS):
         raise InvalidInput([Problem(f"failure {failure}", f"no such kind; there are auto, {', '.join(KINDS)}")])
@@ -91,37 +91,37 @@ class _Minification:
     def run(
         self,
         kinds: Sequence[str],
-        backend: NamedBackend,
+        backend: ScriptBackend,
         constraints: Sequence[Constraint],
         rule: str | None,
         gb_id: str | None,
     ) -> Search:
         ways: dict[str, Callable[[], MinifiedProgram | None]] = {
-            "violation": lambda: self._violation(constraints, rule),
-            "compile": lambda: self._of_backend("compile", backend),
-            "numeric": lambda: self._of_backend("numeric", backend),
-            "break": lambda: self._break(gb_id),
+            "violation": lambda: self._minify_violation(constraints, rule),
+            "compile": lambda: self._minify_backend_failure("compile", backend),
+            "numeric": lambda: self._minify_backend_failure("numeric", backend),
+            "break": lambda: self._minify_break(gb_id),
         }
         for kind in kinds:
             try:
                 program = ways[kind]()
             except NotMinified as error:
-                self._not_known(kind, str(error))
+                self._note_unknown(kind, str(error))
                 continue
             if program is not None:
                 self.tried[kind] = program.failure.summary
                 return Search(program=program, tried=self.tried)
         if self.recording.error is not None:
-            self._not_known(
+            self._note_unknown(
                 "compile", f"Dynamo raises before any backend sees a graph: {describe_error(self.recording.error)}"
             )
         return Search(program=None, tried=self.tried, unknown=tuple(self.unknown))
 
-    def _not_known(self, kind: str, why: str) -> None:
+    def _note_unknown(self, kind: str, why: str) -> None:
         self.tried[kind] = why
         self.unknown.append(kind)
 
-    def _violation(self, constraints: Sequence[Constraint], rule: str | None) -> MinifiedProgram | None:
+    def _minify_violation(self, constraints: Sequence[Constraint], rule: str | None) -> MinifiedProgram | None:
         self.tried["violation"] = f"none of {', '.join(dict.fromkeys(each.rule for each in constraints)) or 'no rules'}"
         found = find_violation(self.recording, constraints, rule)
         if found is None:
@@ -135,7 +135,7 @@ class _Minification:
                     return self._program(recorded, failure, minifier, whole, check)
         raise NotMinified(f"{failure.summary}: there, but not in a program of its own")
 
-    def _of_backend(self, kind: str, backend: NamedBackend) -> MinifiedProgram | None:
+    def _minify_backend_failure(self, kind: str, backend: ScriptBackend) -> MinifiedProgram | None:
         self.tried[kind] = f"none with {backend.name}"
         unknown = []
         for recorded in self.recording.graphs:
@@ -154,7 +154,7 @@ class _Minification:
             raise NotMinified("; ".join(unknown))
         return None
 
-    def _break(self, gb_id: str | None) -> MinifiedProgram | None:
+    def _minify_break(self, gb_id: str | None) -> MinifiedProgram | None:
         self.tried["break"] = "none"
         found = find_break(self.subject, self.recording, gb_id)
         if found is None:
@@ -172,7 +172,7 @@ class _Minification:
     def _program(
         self, recorded: RecordedGraph, failure: Failure, minifier: GraphMinifier, whole: Candidate, check: Check
     ) -> MinifiedProgram:
-        """Shrink it, and run what comes out on its own; what was shrunk less is tried if that no longer fails."""
+        """Shrink the candidate, and run the result on its own. If that no longer fails, try a larger candidate."""
         original = operations(recorded.traced.pre_aot)
         self.say(f"found: {failure.summary}; shrinking {original} operations ...")
         programs: dict[str, MinifiedProgram] = {}

@@ -35,8 +35,8 @@ class RuleSource:
 
 
 def own_rules(constraint: Constraint) -> Iterator[RuleSource]:
-    """First with the class in the script, then with it imported; nothing, if it is neither importable nor plain."""
-    state = _written({name: each for name, each in vars(constraint).items() if each != Narrowing()})
+    """The ways to put the rule into a script: its class copied, then imported. None if it can be neither."""
+    state = _literal({name: each for name, each in vars(constraint).items() if each != Narrowing()})
     kind = type(constraint)
     module = sys.modules.get(kind.__module__)
     if state is None or getattr(module, kind.__name__, None) is not kind:
@@ -64,7 +64,7 @@ def _complaints(constraint: Constraint, made: list[str], shown: str) -> str:
 
 
 def _copied(kind: type[Constraint]) -> tuple[str, tuple[str, ...]] | None:
-    """The class and what it needs of its module; None if that is more than a script can have."""
+    """The text of the class with all that it needs of its module, and its parts; None if a script can't have that."""
     try:
         source = inspect.getsource(sys.modules[kind.__module__])
     except (OSError, TypeError):
@@ -90,7 +90,7 @@ def _copied(kind: type[Constraint]) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _names_needed(node: ast.AST) -> Iterator[str]:
-    """The names that are looked up when it runs: those of types are not."""
+    """The names that are looked up when the code runs; names in type annotations are not."""
     if isinstance(node, ast.Name):
         yield node.id
     for field, value in ast.iter_fields(node):
@@ -105,16 +105,16 @@ def _roots(statement: ast.Import | ast.ImportFrom) -> list[str]:
     return [name.partition(".")[0] for name in names]
 
 
-def _written(value: Any) -> str | None:
-    """A value that a script can have as a literal; None if it is none."""
+def _literal(value: Any) -> str | None:
+    """The literal for a value in a script; None if there is none."""
     if isinstance(value, _PLAIN):
         return repr(value)
     if isinstance(value, dict):
-        pairs = [(_written(key), _written(item)) for key, item in value.items()]
+        pairs = [(_literal(key), _literal(item)) for key, item in value.items()]
         return (
             None if any(None in pair for pair in pairs) else f"{{{', '.join(f'{key}: {item}' for key, item in pairs)}}}"
         )
     if type(value) in (list, tuple, set, frozenset):
-        items = [_written(item) for item in (value if isinstance(value, list | tuple) else sorted(value, key=str))]
+        items = [_literal(item) for item in (value if isinstance(value, list | tuple) else sorted(value, key=str))]
         return None if None in items else f"{type(value).__name__}([{', '.join(map(str, items))}])"
     return None

@@ -9,7 +9,7 @@ _INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8}
 
 
 def copy_of(tensor: torch.Tensor) -> torch.Tensor:
-    """A leaf of its own with the same values, strides and requires_grad; `clone` would spread what `expand` repeats."""
+    """A new leaf with the same values, strides and requires_grad. (`clone` would write out what `expand` repeats.)"""
     if tensor.layout != torch.strided:
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
     memory = tensor.detach().as_strided((_reach(tensor),), (1,)).clone()
@@ -42,7 +42,7 @@ def drawn(tensor: torch.Tensor) -> str:
 
 
 def with_grad(tensor: torch.Tensor) -> str:
-    """What makes it a leaf that collects a gradient, where the tensor is one."""
+    """The suffix that makes an expression a leaf that collects a gradient; empty if the tensor is not one."""
     return ".requires_grad_()" if tensor.requires_grad else ""
 
 

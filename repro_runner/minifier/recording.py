@@ -28,16 +28,16 @@ class RecordedGraph:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What became of a model when nothing lowered it."""
+    """The graphs and breaks of a model that was traced and not lowered."""
 
     graphs: tuple[RecordedGraph, ...]
     breaks: tuple[CapturedBreak, ...]
     error: Exception | None = None
-    """What torch.compile raised although eager does not: no backend is to blame."""
+    """What torch.compile raised although eager does not. No backend is involved."""
 
 
 def breaks_of_fullgraph(subject: ModelUnderTest) -> tuple[CapturedBreak, ...]:
-    """What breaks where breaks are not allowed: a few do so only then."""
+    """The breaks with fullgraph=True: a few kinds happen only then."""
     reset()
     # The first break raises.
     with capture_breaks() as breaks, contextlib.suppress(Exception):

@@ -1,4 +1,4 @@
-"""The result: what is wrong with a model, the program that fails in the same way, and whether it was seen to."""
+"""The result: what is wrong with a model, the program that fails in the same way, and whether that was confirmed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Failure:
 
 
 class NotMinified(Exception):
-    """There is a failure, and no program of its own could be made of it; the text says why."""
+    """There is a failure, but no program could be made of it; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +47,7 @@ class MinifiedProgram:
     confirmed: bool
     """Whether it was run in a fresh process without this project, and failed in the same way there."""
     output: str
-    """What it said there."""
+    """What it printed there."""
     original_nodes: int
     nodes: int
     unit: str = "operations"
@@ -82,14 +82,14 @@ class MinifiedProgram:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Search:
-    """What came of looking for a failure."""
+    """The result of looking for a failure."""
 
     program: MinifiedProgram | None
-    """None if nothing fails, or if nothing could be made of what does."""
+    """None if nothing fails, or if no program could be made of the failure."""
     tried: Mapping[str, str]
     """For each kind of failure that was looked for, what was found."""
     unknown: tuple[str, ...] = ()
-    """The kinds that are not known: something fails, or may fail, and no program could be made of it."""
+    """The kinds of failure that are there, or may be there, without a program for them."""
 
 
 class MinifiedDocument(Document, total=False):

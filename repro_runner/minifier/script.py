@@ -1,4 +1,4 @@
-"""Put a minified script together: the program, its inputs, and what tells whether it still fails."""
+"""Put a minified script together: the program, its inputs, and the check whether it still fails."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ Part = ModuleType | Callable[..., Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """How a script tells: the parts it is made of, code of its own, and the call that returns (exit code, text)."""
+    """How a script checks itself: parts that go into it, code of its own, and a call that returns (exit code, text)."""
 
     parts: tuple[Part, ...]
     call: str
     title: str = "{}"
-    """What fails, around what the script itself says of it."""
+    """The first line of the header; `{}` stands for what the script prints about its failure."""
     code: tuple[str, ...] = ()
     before: tuple[Part, ...] = ()
     """Parts that the code needs above it."""
@@ -63,7 +63,7 @@ def render_script(
     *,
     keep: Iterable[str] | None = (),
 ) -> Script:
-    """`keep` names the inputs whose values matter, None stands for all; the others are drawn from a seed."""
+    """Write a script. `keep` names the inputs whose values matter (None: all); the others are drawn from a seed."""
     named = dict(zip(function.parameters, tensors, strict=True))
     kept = set(named if keep is None else keep) | {name for name, each in named.items() if not can_be_drawn(each)}
     parts = (*check.before, *check.parts, report)
@@ -153,8 +153,8 @@ def _wrapped(header: Sequence[str]) -> list[str]:
 def header_lines(
     model: str, failure: Failure, check: Check, said: str, sizes: tuple[int, int], part: tuple[int, int]
 ) -> list[str]:
-    """`said` is what the script tells of its failure; `sizes` are its operations and those of the graph it came from;
-    `part` is which graph of how many that is."""
+    """The docstring of a script. `said` is what the script prints about its failure; `sizes` are its operations and
+    those of the graph it comes from; `part` is the number of that graph, and how many there are."""
     number, graphs = part
     of_several = f", graph {number} of {graphs}" if graphs > 1 else ""
     python = ".".join(map(str, sys.version_info[:2]))

@@ -68,7 +68,7 @@ def write_script(script: Script, path: Path) -> None:
 
 
 class InProcess:
-    """Runs scripts in this process: fast, and only for what can't take the process with it."""
+    """Runs scripts in this process: fast, but only for scripts that can't crash it."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -84,7 +84,7 @@ class InProcess:
         try:
             with contextlib.redirect_stdout(said), contextlib.redirect_stderr(io.StringIO()), _modes_kept():
                 reset()
-                exec(compile(script.text, str(path), "exec"), vars(module))  # our own text
+                exec(compile(script.text, str(path), "exec"), vars(module))  # the script is our own text
                 code = module.report(module.judge)
         except Exception as error:  # noqa: BLE001 - a candidate may be wrong in any way
             return Outcome(code=3, text=f"{type(error).__name__}: {error}")

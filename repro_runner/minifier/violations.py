@@ -1,4 +1,4 @@
-"""A limit that a graph of the model breaks, and what a script needs to tell."""
+"""Find a limit that a graph of the model breaks, and make the check of it for a script."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _NOT_OPS = ("placeholder", "get_attr", "output")
 def find_violation(
     recording: Recording, constraints: Sequence[Constraint], rule: str | None
 ) -> tuple[RecordedGraph, Failure, Constraint] | None:
-    """The first one of an op that a backend sees; of an input, or before AOTAutograd, only where there is none."""
+    """The first violation by an op that a backend sees; if there is none, one by an input or before AOTAutograd."""
     if rule is not None and rule not in {each.rule for each in constraints}:
         there = ", ".join(sorted({each.rule for each in constraints})) or "none"
         raise InvalidInput([Problem(f"rule {rule}", f"no such rule; there are {there}")])
@@ -33,7 +33,7 @@ def find_violation(
 
 
 def all_violations(recorded: RecordedGraph, constraint: Constraint) -> Sequence[Violation]:
-    """Of this limit, in the graph as Dynamo and as AOTAutograd has it."""
+    """The violations of this limit in the graph, as Dynamo and as AOTAutograd have it."""
     traced = recorded.traced
     return find_violations([constraint], traced.forward, traced.backward, pre_aot=traced.pre_aot)
 
@@ -62,8 +62,8 @@ def _failure(found: Violation) -> Failure:
 
 
 def render_rule(constraint: Constraint, op: str) -> Iterator[RuleSource]:
-    """The ways to write the limit that this op broke as a few lines of plain code, the best first; a later one is for
-    when an earlier does not work."""
+    """The ways to write the limit that this op broke as a few lines of plain code, the best first. Use the next one
+    if one does not work."""
     # A class that inherits the text may check something else.
     text = constraint.script_text(op) if "script_text" in vars(type(constraint)) else None
     if text is None:
@@ -71,7 +71,7 @@ def render_rule(constraint: Constraint, op: str) -> Iterator[RuleSource]:
         return
     lines, needed = text.lines, text.parts
     if isinstance(constraint, TensorConstraint):
-        # Which tensors of the op are looked at; that it is this op is said elsewhere.
+        # Which tensors of the op are checked; the op itself is checked elsewhere.
         tensors = "tensors_of(node)"
         if (chosen := constraint.narrowing.arguments) is not None:
             tensors = f"arguments_of(node, {', '.join(map(repr, sorted(chosen, key=str)))})"

@@ -109,20 +109,20 @@ class Attachment:
 
     @property
     def address(self) -> str:
-        """Of a drawing. As a picture, and not as part of the page, it can neither run a script nor style the page."""
+        """The data address of a drawing. As an image it can neither run a script nor style the page."""
         coded = base64.b64encode(self.content or b"").decode("ascii")
         return f"data:image/svg+xml;base64,{coded}"
 
 
 class Attachments:
-    """Reads files until there are enough."""
+    """Reads files of a run, until the total size is reached."""
 
     def __init__(self, run: RunFolder, total: int = LARGEST_TOTAL) -> None:
         self._run = run
         self._left = total
 
     def read(self, name: str) -> Attachment | None:
-        """None if the run has no such file: a name, or a link, that leads out of the run is none of its files."""
+        """The file of this name, without content if it is too large. None if the run has no such file."""
         path = self._run.path / name
         home = self._run.path.resolve()
         if not path.is_file() or not path.resolve().is_relative_to(home):

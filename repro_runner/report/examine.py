@@ -22,7 +22,7 @@ from repro_runner.report.contents import FAILURES
 from repro_runner.runs import RunFolder
 
 STEPS = {"check": "violations", "diff": "numerics", "guards": "guards"}
-"""Verb -> the kind of document that says what came of it."""
+"""Verb -> the kind of document with its result."""
 _WARMUP, _RUNS = 3, 20
 
 
@@ -38,7 +38,7 @@ class Examination:
 
 
 class StepArguments(TypedDict):
-    """What a child is given: the examination, the folder of the run, and its step; the first loads the model only."""
+    """What a child is given: the examination, the folder of the run, and its step (empty: only load the model)."""
 
     examination: dict[str, Any]
     run: str
@@ -108,7 +108,7 @@ def _load(pool: Pool, examination: Examination) -> None:
 def _step(pool: Pool, examination: Examination, step: str, run: str) -> Ended:
     arguments = StepArguments(examination=asdict(examination), run=run, step=step)
     try:
-        # A folder for the answer alone: the child stays in the current folder, which the model's path starts from.
+        # This folder is for the result only: the child stays in the current one, since the model may be a relative path.
         with tempfile.TemporaryDirectory(prefix="graphbreak-report-") as folder:
             return pool.run(Job(key=step, arguments=arguments, folder=folder))
     except PoolDied as error:
@@ -116,7 +116,7 @@ def _step(pool: Pool, examination: Examination, step: str, run: str) -> Ended:
 
 
 def _why_it_failed(ended: Ended) -> str:
-    """In a line; empty if it did not."""
+    """The reason in one line; empty if the step did not fail."""
     return f"the process {_how_it_ended(ended)}" if ended.result is None else str(ended.result["failed"])
 
 

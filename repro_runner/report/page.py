@@ -56,7 +56,7 @@ def render_report(contents: RunContents) -> str:
 
 
 def _section(judged: Judged, contents: RunContents) -> dict[str, Any]:
-    """The part's own template, rendered by itself: what is wrong with one document spoils only its section."""
+    """Render the part's own template by itself, so that a damaged document spoils only its own section."""
     body, problem = Markup(), ""
     if judged.document is None:
         problem = judged.verdict.line
@@ -71,7 +71,7 @@ def _section(judged: Judged, contents: RunContents) -> dict[str, Any]:
 
 
 def _when(started: object) -> str:
-    """In universal time: the report may be read anywhere."""
+    """The time in UTC, since a report may be read anywhere; empty if it is malformed."""
     try:
         return f"{datetime.fromisoformat(str(started)):%Y-%m-%d %H:%M} UTC"
     except ValueError:
@@ -85,7 +85,7 @@ def _environment(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _settings(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What else the manifest has: the settings of the run."""
+    """The other fields of the manifest: the settings of the run."""
     known = {*Document.__required_keys__, "verb", "subject", "started", "environment", "pid", "host"}
     return [
         (name.replace("_", " "), str(value))

@@ -31,11 +31,11 @@ class _LoadedModel:
 
 
 def warm_up() -> None:
-    """Nothing more than what this module imports, torch among it: an operator that ran would make forks hang."""
+    """Does nothing: to import this module imports torch. Running an operator here would make forks hang."""
 
 
 def take_step(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    """The task of a child: `refused` has the problems of what can't begin, `failed` why the step failed, in a line."""
+    """The task of a child. `refused` has the problems if the model can't be loaded, `failed` why the step failed."""
     examination = Examination(**arguments["examination"])
     try:
         loaded = _load(examination, RunFolder(Path(arguments["run"])))

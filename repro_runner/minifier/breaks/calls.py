@@ -49,7 +49,7 @@ class FunctionSite:
 
 
 def functions_on(stack: Iterable[UserFrame]) -> list[FunctionSite]:
-    """The functions on a break's stack, innermost first; what torch has there, and what has no name, is left out."""
+    """The functions on a break's stack, innermost first, without those of torch and those without a name."""
     return [
         FunctionSite(file=frame.file, function=name, line=frame.line)
         for frame in reversed(tuple(stack))

@@ -34,7 +34,7 @@ from repro_runner.minifier.breaks.values import (
 def extract(call: FunctionCall, *, as_written: bool) -> Program:
     """The function as `broken`, with everything it needs; Unextractable if that can't be had.
 
-    What it takes from its module comes along as it is written there, or as something like the values it has.
+    What it uses of its module is copied as it is written there (`as_written`), or made again from its values.
     """
     extraction = _Extraction(as_written=as_written)
     function = function_tree(call.code)
@@ -71,7 +71,7 @@ def function_tree(code: CodeType) -> ast.FunctionDef:
 
 
 def _is_torchs(decorator: ast.expr) -> bool:
-    """`@torch.no_grad()`, but not `@torch.compile`: whoever takes a function out compiles it himself."""
+    """`@torch.no_grad()`, but not `@torch.compile`: the extracted function is compiled by its caller."""
     text = ast.unparse(decorator)
     return text.startswith("torch.") and text.partition("(")[0] != "torch.compile"
 
@@ -124,7 +124,7 @@ class _Extraction:
             self.definitions.append(f"{name} = {self.expression(value, name)}")
 
     def _copy_statements(self, name: str, names: Mapping[str, Any]) -> bool:
-        """What its module says of this name, and all that this needs; False if it does not say anything."""
+        """Copy the statements of the module that define this name, and all that they need. False if there are none."""
         needed = _statements(str(names.get("__file__"))).needed_by(name)
         if not any(name in bound_names(each) for each in needed):
             return False
@@ -155,7 +155,7 @@ class _Extraction:
         self.definitions.append(ast.unparse(tree))
 
     def expression(self, value: Any, name: str) -> str:
-        """Text that makes the like of a value; `name` is what an object would be called."""
+        """An expression that makes a similar value. `name` names the value in the Unextractable that it may raise."""
         if (text := plain_text(value)) is not None:
             return text
         if type(value) in (list, set, frozenset):
@@ -219,7 +219,7 @@ class _Extraction:
         return list(methods.values()), attributes
 
     def _attribute(self, owner: Any, name: str) -> dict[str, str]:
-        """Its value; nothing, if that can't be made: perhaps the program can do without."""
+        """{name: expression of its value}; empty if there is none: perhaps the program works without it."""
         value = getattr(owner, name)
         try:
             text = self.expression(value, name)
@@ -235,7 +235,7 @@ class _Extraction:
         return f"types.SimpleNamespace({', '.join(f'{key}={text}' for key, text in fields.items())})"
 
     def without_self(self, function: ast.FunctionDef, own: Any, taken: set[str]) -> ast.FunctionDef:
-        """The method as a function: `self.linear` becomes a global `linear`, where that says the same."""
+        """The method as a function: `self.linear` becomes a global `linear`, where that means the same."""
         reads = _attributes_of(function, "self")
         written = _attributes_of(function, "self", ast.Store)
         methods = [each for each in reads if isinstance(inspect.getattr_static(type(own), each, None), FunctionType)]
@@ -270,7 +270,7 @@ class _Extraction:
 
 @functools.cache
 def _statements(file: str) -> Statements:
-    """Of a module; none, if its source is not there."""
+    """The statements of a module; none if its source is not there."""
     try:
         return Statements(ast.parse(Path(file).read_bytes()))
     except (OSError, SyntaxError, ValueError):
@@ -284,7 +284,7 @@ def _roots(statement: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 class _Plain(ast.NodeTransformer):
-    """Without types and docstrings."""
+    """Removes types and docstrings."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None

@@ -31,7 +31,7 @@ _COVERAGE = "cut down by graphbreak minify: which lines run depends on the input
 
 
 def find_break(subject: ModelUnderTest, recording: Recording, gb_id: str | None) -> CapturedBreak | None:
-    """The first break that happened, or the first of this id; InvalidInput if the model breaks, but not so."""
+    """The first break that happened, or the first of this id. InvalidInput if the model has only others."""
     happened = [each for each in recording.breaks if each.happened]
     if not any(gb_id in (None, each.gb_id) for each in happened):
         happened += [each for each in breaks_of_fullgraph(subject) if each.happened]
@@ -45,7 +45,7 @@ def find_break(subject: ModelUnderTest, recording: Recording, gb_id: str | None)
 def minify_break(
     subject: ModelUnderTest, found: CapturedBreak, runner: Callable[[], ScriptRunner], *, device: str, seconds: float
 ) -> MinifiedProgram:
-    """Take the innermost function that breaks so by itself, cut it down, and have the runner prove it.
+    """Take the innermost function that has this break by itself, cut it down, and let the runner prove it.
 
     `runner` is called once there is something to run.
     """
@@ -64,12 +64,12 @@ def minify_break(
             trial = functools.partial(_outcome, runner(), found.gb_id, strict)
             if (said := trial(program)).fails:
                 smallest = reduce_program(program, lambda edited: trial(edited).fails, most=_MOST_TRIALS)  # noqa: B023
-                return _proved(smallest, program, found, device, seconds)
+                return _prove(smallest, program, found, device, seconds)
         reasons.append(f"{call.code.co_name} by itself: {said.text.splitlines()[-1]}")
     raise NotMinified(f"{_summary(found)}: no repro could be made of it; {'; '.join(dict.fromkeys(reasons))}")
 
 
-def _proved(smallest: Program, program: Program, found: CapturedBreak, device: str, seconds: float) -> MinifiedProgram:
+def _prove(smallest: Program, program: Program, found: CapturedBreak, device: str, seconds: float) -> MinifiedProgram:
     last = found.stack[-1] if found.stack else None
     failure = Failure(
         kind="break",
@@ -118,7 +118,7 @@ def _statements(program: Program) -> int:
 
 
 def render_repro(program: Program, found: CapturedBreak, *, covered: bool) -> str:
-    """`covered`: the inputs of the runner's seeds differ, and run every line."""
+    """The text of the repro. `covered`: the runner's seeds give different inputs, and these run every line."""
     first = (found.explanation.strip() or found.gb_type).splitlines()[0]
     lead = textwrap.fill(first.replace("\\", "\\\\").replace('"', "'"), 79)
     head, _, rest = program.code().partition("\n\n\n")
@@ -132,7 +132,7 @@ def render_repro(program: Program, found: CapturedBreak, *, covered: bool) -> st
 
 
 def verify_repro(source: str, gb_id: str, *, device: str, seconds: float) -> tuple[bool, str]:
-    """What the runner says of it, in a fresh process: whether it is a repro of this id, and in words."""
+    """Run it in a fresh process: whether it is a repro of this id, and what the runner says in words."""
     try:
         parse_repro(source, gb_id)
     except ValueError as error:

@@ -60,7 +60,7 @@ def _blocks(statements: Iterable[ast.stmt]) -> Iterator[str]:
 
 
 def tidied(program: Program) -> Program:
-    """Without what nothing uses: parameters, definitions, imports, attributes that are only set."""
+    """The program without what nothing uses: parameters, definitions, imports, attributes that are only set."""
     program = program.copy()
     function = program.broken
     for name in program.inputs.keys() - names_in(*function.body):
@@ -84,7 +84,7 @@ def _drop_unused(program: Program) -> bool:
         each
         for each in body
         if each is body[-1]
-        or not (bound := bound_names(each))  # it does something to the others
+        or not (bound := bound_names(each))  # it has an effect on the others
         or not bound.isdisjoint(used | names_in(*(one for one in body if one is not each)))
     ]
     return ast.dump(program.tree) != before

@@ -26,19 +26,19 @@ def reduce_program(program: Program, breaks: Breaks, *, most: int) -> Program:
     def still(edited: Program) -> bool:
         text = edited.code()
         if text not in known and len(known) <= most:
-            known[text] = _compiles(text) and _says_something(edited) and breaks(edited)
+            known[text] = _compiles(text) and _is_meaningful(edited) and breaks(edited)
         return known.get(text, False)
 
     before = None
     while program is not before:
         before = program
         for kind in _KINDS:
-            program = _swept(program, kind, still)
+            program = _apply_edits(program, kind, still)
     return program
 
 
-def _swept(program: Program, kind: Edits, still: Breaks) -> Program:
-    """Make every edit of a kind that can be made. After one, go on where it was: those before it failed just now."""
+def _apply_edits(program: Program, kind: Edits, still: Breaks) -> Program:
+    """Make every edit of a kind that can be made. After each, go on at its position: the edits before it failed."""
     position = 0
     while True:
         for index, edited in enumerate(map(tidied, kind(program))):
@@ -50,13 +50,13 @@ def _swept(program: Program, kind: Edits, still: Breaks) -> Program:
 
 
 def _weight(program: Program) -> tuple[int, int]:
-    """Nodes of the program and, where these are as many, of what its inputs are drawn with."""
+    """The size to compare programs by: nodes of the program, then nodes of the expressions of its inputs."""
     own = sum(not isinstance(node, ast.expr_context | ast.arg) for node in ast.walk(program.tree))
     return own, sum(1 for value in program.inputs.values() for _ in ast.walk(value))
 
 
-def _says_something(program: Program) -> bool:
-    """Whether everything it computes is something else, and used: a fix is held to what the break was on the way to."""
+def _is_meaningful(program: Program) -> bool:
+    """Whether every assignment makes a new value that is used: a fix has to compute the same values."""
     function = program.broken
     for statement in ast.walk(function):
         if not isinstance(statement, ast.Assign):
@@ -132,7 +132,7 @@ def without_statements(program: Program) -> Iterator[Program]:
             while length:
                 for start in range(count - length, -1, -length):
                     if field == "body" and length == count:
-                        continue  # what nothing is left of goes as a whole
+                        continue  # an empty block is removed with its statement
                     edited = program.copy()
                     del _block(_node(edited, index), field)[start : start + length]
                     yield edited

@@ -18,8 +18,8 @@ _SEEDS = range(1, 9)
 
 
 def report_break(module: ModuleType, gb_id: str, *, strict: bool) -> int:
-    """1 if it does, 0 if not, 3 if it can't run, or if a fix of it would look like a program that does less:
-    it returns no values or, with `strict`, has an input that makes no difference."""
+    """1 if it breaks in the same way, 0 if not. 3 if it can't run, or is no use as a repro: it returns no values or,
+    with `strict`, has an input that makes no difference."""
     return report(lambda: _judge(module, gb_id, strict))
 
 
@@ -41,7 +41,7 @@ def _judge(module: ModuleType, gb_id: str, strict: bool) -> tuple[int, str]:
 
 
 def _idle_inputs(module: ModuleType) -> list[int]:
-    """Those that can be drawn otherwise without any difference to what is returned."""
+    """Positions of the inputs that can have other values without a change of what is returned."""
     expected = _outcome(module, 0)
     places = [place for place, each in enumerate(_inputs(module, 0)) if isinstance(each, torch.Tensor)]
     return [

@@ -1,4 +1,4 @@
-"""Objects of a running program as expressions that make their like again."""
+"""Expressions that make objects of a running program, or similar ones, again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from repro_runner.minifier.recipes import can_be_drawn, drawn
 
 
 class Unextractable(Exception):
-    """There is no expression for this; the text says what it is."""
+    """There is no expression for a value; the text describes the value."""
 
 
 _PLAIN = (bool, int, float, complex, str, bytes, type(None), type(Ellipsis))

@@ -37,15 +37,15 @@ def _fastest(rows: Sequence[Row]) -> str:
 
 def bench_view(document: Mapping[str, Any], _contents: RunContents) -> dict[str, Any]:
     """Rows as measured; bars compare the backends of one model."""
-    return {"memory_is": document["memory_is"], "rows": [_shown(row, document["rows"]) for row in document["rows"]]}
+    return {"memory_is": document["memory_is"], "rows": [_row_view(row, document["rows"]) for row in document["rows"]]}
 
 
-def _shown(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
+def _row_view(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
     name = {"model": row["model"], "backend": row["backend"]}
     if row["status"] != "measured":
         return {**name, "cause": row["cause"]}
     times, compiling, ratio = row["latency"], row["compile_s"], _speedup(row, rows)
-    slowest = max(each["latency"]["median"] for each in _of_model(row, rows))
+    slowest = max(each["latency"]["median"] for each in _measured_rows(row, rows))
     return {
         **name,
         "cause": "",
@@ -108,13 +108,13 @@ def _points(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _of_model(row: Row, rows: Sequence[Row]) -> list[Row]:
+def _measured_rows(row: Row, rows: Sequence[Row]) -> list[Row]:
     return [each for each in rows if each["model"] == row["model"] and each["status"] == "measured"]
 
 
 def _speedup(row: Row, rows: Sequence[Row]) -> float | None:
     """Against eager on the same model; None if either was not measured."""
-    eager = [each for each in _of_model(row, rows) if each["backend"] == "eager"]
+    eager = [each for each in _measured_rows(row, rows) if each["backend"] == "eager"]
     if row["status"] != "measured" or not eager:
         return None
     return float(eager[0]["latency"]["median"] / row["latency"]["median"])

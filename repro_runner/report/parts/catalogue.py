@@ -17,7 +17,7 @@ from repro_runner.report.parts.minified import minified_verdict, minified_view
 from repro_runner.report.parts.numerics import numerics_verdict, numerics_view
 
 MALFORMED = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
-"""What a document of the right kind with the wrong content makes of the code that reads it."""
+"""What the code that reads a document may raise if the content of the document is wrong."""
 
 _Document = Mapping[str, Any]
 
@@ -54,7 +54,7 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
-    """A part of a run with its verdict; without a document it has only that."""
+    """A part of a run with its verdict. `document` is None if it failed or can't be read."""
 
     part: Part
     verdict: Verdict
@@ -62,13 +62,13 @@ class Judged:
 
 
 def judge_parts(contents: RunContents) -> list[Judged]:
-    """The parts that were run. The verdict of one that failed, or whose document can't be understood, is why."""
-    found = (_judged(part, contents) for part in PARTS)
+    """The parts that were run. If one failed, or its document can't be understood, its verdict is the reason."""
+    found = (_judge_part(part, contents) for part in PARTS)
     return [each for each in found if each is not None]
 
 
 def missing_parts(contents: RunContents) -> dict[str, list[str]]:
-    """Verb -> titles of the parts that were not run, and that it makes."""
+    """Verb -> titles of the parts that were not run, and that this verb would make."""
     there = {each.part.kind for each in judge_parts(contents)}
     missing: dict[str, list[str]] = {}
     for part in PARTS:
@@ -78,11 +78,11 @@ def missing_parts(contents: RunContents) -> dict[str, list[str]]:
 
 
 def damaged(error: Exception) -> str:
-    """What to say of a document that is not what its kind promises."""
+    """The message about a document whose content does not fit its kind."""
     return f"its document is damaged ({type(error).__name__}: {error}); run it again"
 
 
-def _judged(part: Part, contents: RunContents) -> Judged | None:
+def _judge_part(part: Part, contents: RunContents) -> Judged | None:
     if part.kind in contents.failures:
         return _undocumented(part, BREAKS, f"failed: {contents.failures[part.kind]}")
     if part.kind in contents.unreadable:

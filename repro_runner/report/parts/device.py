@@ -21,7 +21,7 @@ _LARGEST = 2_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceLine:
-    """A line of the program: `file:line`, as it is shown, and its text if the file is as it was."""
+    """A line of the program: `file:line`, how that is shown, and the text of the line."""
 
     where: str
     shown: str

@@ -25,11 +25,11 @@ def breaks_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdi
 
 def breaks_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
     """Each break with the line that broke, and the frames that lead to it."""
-    return {"breaks": [_break(each, contents.folder) for each in _by_place(document)]}
+    return {"breaks": [_break_view(each, contents.folder) for each in _by_place(document)]}
 
 
 def _by_place(document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One for each id and line: a line that is compiled again breaks again, with other words for the same tensor."""
+    """One entry for each id and line: a line that is compiled again breaks again, with another name for the tensor."""
     found: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in document["breaks"]:
         first = found.setdefault((each["gb_id"], each["source"], each["kind"]), {**each, "count": 0})
@@ -37,7 +37,7 @@ def _by_place(document: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _break(each: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _break_view(each: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     frames = [{**frame, "shown": shown_place(frame["file"], frame["line"], folder)} for frame in each["stack"]]
     return {
         **each,
@@ -79,11 +79,11 @@ def guards_view(document: Mapping[str, Any], contents: RunContents) -> dict[str,
             }
             for each in document["recompiles"]
         ],
-        "graphs": [_graph(graph, contents.folder) for graph in document["graphs"]],
+        "graphs": [_graph_view(graph, contents.folder) for graph in document["graphs"]],
     }
 
 
-def _graph(graph: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def _graph_view(graph: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     own = [guard for guard in graph["guards"] if not guard["group"]]
     usual = Counter(guard["group"] for guard in graph["guards"] if guard["group"])
     return {

@@ -29,7 +29,7 @@ def graphs_verdict(graphs: Mapping[str, Any], _contents: RunContents) -> Verdict
 
 
 def graphs_view(graphs: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
-    """Graph by graph; files come with it as long as there is room."""
+    """Graph by graph, with its files as long as there is room for them."""
     files = Attachments(contents.run)
     return {"graphs": [_graph(name, document, contents.folder, files) for name, document in graphs.items()]}
 

@@ -71,7 +71,7 @@ def _variations(document: Mapping[str, Any]) -> list[str]:
 
 
 def _picture(name: str, contents: RunContents) -> dict[str, str] | None:
-    """None if there is no such picture: a name that leads elsewhere is none."""
+    """The picture as a data address; None if the run has no such picture."""
     path = contents.run.path / "numerics" / str(name)
     if not _PICTURE.fullmatch(str(name)) or path.is_symlink() or not path.is_file():
         return None
