@@ -108,7 +108,7 @@ def _load(pool: Pool, examination: Examination) -> None:
 def _step(pool: Pool, examination: Examination, step: str, run: str) -> Ended:
     arguments = StepArguments(examination=asdict(examination), run=run, step=step)
     try:
-        # This folder is for the result only: the child stays in the current one, since the model may be a relative path.
+        # This folder is for the result only: the child stays in the current one, from which the model's path starts.
         with tempfile.TemporaryDirectory(prefix="graphbreak-report-") as folder:
             return pool.run(Job(key=step, arguments=arguments, folder=folder))
     except PoolDied as error:
