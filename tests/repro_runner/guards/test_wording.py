@@ -19,7 +19,7 @@ from repro_runner.guards.kinds import KINDS
 from repro_runner.guards.naming import CompiledFunction, name_value
 from repro_runner.guards.observing import Observation
 from repro_runner.guards.reading import SeenGraph, SeenGuard
-from repro_runner.guards.shapes import ShapeGuard, is_lower_bound, reached, shape_words
+from repro_runner.guards.shapes import ShapeGuard, is_lower_bound, shape_words, values_in
 
 pytestmark = pytest.mark.torch
 
@@ -135,7 +135,7 @@ def test_a_relation_says_what_it_is_about_and_where_it_comes_from() -> None:
     text = "L['x'].size()[0] == L['n']  # return x.view(n, -1)  # in/model.py:12 in forward (_meta.py:1 in f)"
     guard = ShapeGuard.of(text)
     assert guard == ShapeGuard(expression="L['x'].size()[0] == L['n']", file="in/model.py", line=12)
-    assert reached(guard.expression) == ["L['x'].size()[0]", "L['n']"]
+    assert values_in(guard.expression) == ["L['x'].size()[0]", "L['n']"]
     assert ShapeGuard.of("A == B  # duck sizing added this equality because …").assumed
     assert is_lower_bound("2 <= L['x'].size()[0]")
     assert not is_lower_bound("2 <= L['x'].size()[0] <= 9") and not is_lower_bound("2 <= L['n'] + L['m']")
