@@ -68,9 +68,9 @@ class AcceleratorCapabilities:
 
     def constraints(self) -> tuple[Constraint, ...]:
         """One for each limit that is set."""
-        return tuple(self._constraints())
+        return tuple(self._own_constraints())
 
-    def _constraints(self) -> Iterator[Constraint]:
+    def _own_constraints(self) -> Iterator[Constraint]:
         for kind, setting in known_settings():
             if (value := self._limit(setting)) is not None and value not in setting.no_limit:
                 yield kind.from_setting(value)

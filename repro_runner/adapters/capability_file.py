@@ -28,15 +28,15 @@ class _CapabilityFile(MarkedYaml):
         keys = {} if root is None else self.mapping(root, ("name", *settings, "rules"))
         values = self._values(keys, {key: setting.read for key, setting in settings.items()})
         name = self.text(keys["name"], "name") if "name" in keys else None
-        rules = self._rules(keys["rules"]) if "rules" in keys else ()
+        rules = self._read_rules(keys["rules"]) if "rules" in keys else ()
         self.raise_problems()
         limits = _arguments(AcceleratorCapabilities, settings, values)
         return AcceleratorCapabilities(name=name or self.path.stem, rules=rules, **limits)
 
-    def _rules(self, node: yaml.Node) -> tuple[OpRule, ...]:
-        return tuple(rule for entry in self.entries(node, "rules") if (rule := self._rule(entry)) is not None)
+    def _read_rules(self, node: yaml.Node) -> tuple[OpRule, ...]:
+        return tuple(rule for entry in self.entries(node, "rules") if (rule := self._read_rule(entry)) is not None)
 
-    def _rule(self, node: yaml.Node) -> OpRule | None:
+    def _read_rule(self, node: yaml.Node) -> OpRule | None:
         settings = _by_key(OpRule, (setting for _, setting in known_settings(in_rules=True)))
         options = {name: each for each in settings.values() for name in each.options}
         keys = self.mapping(node, ("ops", "arguments", *options, *settings))

@@ -46,7 +46,7 @@ class Placement:
     """One forward or backward, cut into parts."""
 
     index: int
-    """Of the graph, in the order in which they ran first."""
+    """The number of the graph, in the order of their first runs."""
     graph: str
     """`forward` or `backward`."""
     parts: tuple[dict[str, int], ...]
@@ -55,7 +55,7 @@ class Placement:
     """Per op: how often the host runs it."""
     transfers: Transfers
     least_transfers: Transfers
-    """If the device had every op."""
+    """The transfers if the device had every op."""
     peak_bytes: int
     """The most that the whole graph holds at once, wherever it runs, as `estimate_peak` estimates it."""
 

@@ -36,7 +36,7 @@ class MalformedSettings(MockBackendError):
 
 
 class ConstraintWarning(UserWarning):
-    """The device would refuse this program, and MOCK_STRICT=0 runs it all the same."""
+    """The device would refuse this program, but it runs, since MOCK_STRICT=0."""
 
 
 @contextlib.contextmanager

@@ -46,7 +46,7 @@ def measure_row(measurement: Measurement) -> dict[str, Any]:
         else load_model(measurement.model, device=measurement.device)
     )
     with torch.no_grad():
-        return _time_first_call(subject, measurement) if measurement.only_compile else _measure(subject, measurement)
+        return _time_first_call(subject, measurement) if measurement.only_compile else _full_row(subject, measurement)
 
 
 def _time_first_call(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _time_first_call(subject: ModelUnderTest, measurement: Measurement) -> dict[
     return {"first_call": first_call(call, measurement.device)}
 
 
-def _measure(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
+def _full_row(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
     device, backend = measurement.device, measurement.backend
     memory = PeakMemory(device)
     call = _call(subject, backend)

@@ -20,7 +20,7 @@ from repro_runner.torch_seams import DispatchKey, FunctionSchema, OpOverload, Op
 
 OpName: TypeAlias = str | OpOverload | OpOverloadPacket
 
-# What AOTAutograd leaves in a graph all the same: the write back into an input, a swapped storage, a dynamic shape.
+# Ops that AOTAutograd does leave in a graph: the write back into an input, a swapped storage, a dynamic shape.
 _KEPT = ("aten::copy_", "aten::set_", "aten::sym_")
 
 

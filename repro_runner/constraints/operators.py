@@ -48,7 +48,7 @@ class SupportedOpsConstraint(Constraint):
             yield self.violation(node, _NO_SUCH_OP, next(traced_tensors(node), None))
 
     def script_text(self, op: str, /) -> ScriptText:
-        return _script_text(op, op)
+        return _one_op_text(op, op)
 
 
 class UnsupportedOpsConstraint(Constraint):
@@ -74,10 +74,10 @@ class UnsupportedOpsConstraint(Constraint):
 
     def script_text(self, op: str, /) -> ScriptText:
         packet = ".".join(op.split(".")[:2])
-        return _script_text(op, packet if packet in self.ops else op)
+        return _one_op_text(op, packet if packet in self.ops else op)
 
 
-def _script_text(op: str, named: str) -> ScriptText:
+def _one_op_text(op: str, named: str) -> ScriptText:
     test = f'str(node.target) == "{op}"' if named == op else f'str(node.target).startswith("{named}.")'
     lines = (f"if {test}:", f'    yield "{_NO_SUCH_OP}"')
     return ScriptText(summary=f"the device has no {named}", lines=lines)

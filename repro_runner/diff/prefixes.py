@@ -104,7 +104,7 @@ class GraphPrefixes:
         graph = Graph()
         placeholders = {node: graph.placeholder(node.name) for node in cut.node.all_input_nodes}
         node = graph.node_copy(cut.node, placeholders.__getitem__)
-        graph.output(tuple(_picked(graph, node, place) for place in cut.places))
+        graph.output(tuple(_add_pick(graph, node, place) for place in cut.places))
         return GraphModule(self.graph, graph), operands
 
     def _with_outputs(self, last: int, values: Sequence[tuple[Node, Place]]) -> tuple[GraphModule, list[Node]]:
@@ -207,7 +207,7 @@ class _Copy:
             self._autocasts.remove(node.args[0])  # type: ignore[arg-type]
 
     def picked(self, node: Node, place: Place) -> Node:
-        return _picked(self.graph, self._copies[node], place)
+        return _add_pick(self.graph, self._copies[node], place)
 
     def finished(self, outputs: Sequence[Node]) -> GraphModule:
         """The graph with these outputs. Regions that the cut left open are closed."""
@@ -217,7 +217,7 @@ class _Copy:
         return copy.deepcopy(GraphModule(self._origin, self.graph))  # a compiler may change what the graph refers to
 
 
-def _picked(graph: Graph, node: Node, place: Place) -> Node:
+def _add_pick(graph: Graph, node: Node, place: Place) -> Node:
     """A node, or an item of its value."""
     for item in place:
         node = graph.call_function(operator.getitem, (node, item))

@@ -42,7 +42,7 @@ class _Box:
 
 def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] = ()) -> str:
     """The SVG's text; what the device would refuse is framed in red."""
-    boxes, reads = _boxes(graph, violations)
+    boxes, reads = _boxes_and_reads(graph, violations)
     layout = place_boxes(reads, box_width=_BOX_WIDTH + _BETWEEN, lane_width=_LANE)
     everywhere = [*layout.middles.values(), *(middle for lanes in layout.lanes.values() for middle in lanes), 0.0]
     shift = _MARGIN + _BOX_WIDTH / 2 - min(everywhere)
@@ -62,7 +62,7 @@ def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] =
     return ElementTree.tostring(svg, encoding="unicode") + "\n"
 
 
-def _boxes(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_Box], dict[str, list[str]]]:
+def _boxes_and_reads(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_Box], dict[str, list[str]]]:
     """The boxes, and the boxes that each one reads. A `getitem` has no box: its readers read the tuple's maker.
     Each output has a box of its own below its maker, since lines to one box at the end would hide everything."""
     wrong: dict[str, list[str]] = {}
@@ -79,8 +79,8 @@ def _boxes(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_B
                 )
                 reads[name] = [maker]
         elif not picks_from_a_tuple(node):
-            boxes.append(_box(node, wrong.get(node.name, [])))
-            reads[node.name] = [_maker(each).name for each in node.all_input_nodes]
+            boxes.append(_make_box(node, wrong.get(node.name, [])))
+            reads[node.name] = [_value_maker(each).name for each in node.all_input_nodes]
     return boxes, reads
 
 
@@ -89,17 +89,17 @@ def _outputs(node: Node) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for index, leaf in enumerate(pytree.tree_leaves(node.args[0])):
         if isinstance(leaf, Node):
-            found.setdefault(_maker(leaf).name, []).append(str(index))
+            found.setdefault(_value_maker(leaf).name, []).append(str(index))
     return {maker: ", ".join(places) for maker, places in found.items()}
 
 
-def _maker(node: Node) -> Node:
+def _value_maker(node: Node) -> Node:
     while picks_from_a_tuple(node) and isinstance(picked_from := node.args[0], Node):
         node = picked_from
     return node
 
 
-def _box(node: Node, wrong: Sequence[str]) -> _Box:
+def _make_box(node: Node, wrong: Sequence[str]) -> _Box:
     tensors = [str(tensor) for tensor in traced_tensors(node)]
     op = op_name(node)
     given = str(node.target) if node.op in ("placeholder", "get_attr") else op

@@ -24,7 +24,7 @@ Model = Callable[..., Any]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """Arguments for the model, or a function that is given the model and calls it as it likes."""
+    """Arguments for the model, or a function that gets the model and makes any calls of it."""
 
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)

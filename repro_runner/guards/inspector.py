@@ -71,7 +71,7 @@ class GuardInspector:
             given = (args, kwargs) if args or kwargs or self._inputs is None else self._inputs
             calls = [given, given]
         subject = ModelUnderTest(name=name, model=self._model)
-        self._report = _inspect(subject, read_calls(calls, name), self._compilation, trials=self._try_advice)
+        self._report = _make_report(subject, read_calls(calls, name), self._compilation, trials=self._try_advice)
         return self._report
 
     def __enter__(self) -> GuardInspector:
@@ -103,10 +103,10 @@ def inspect_model(
     ModelFailed, if a call fails without torch.compile; one that fails only with it is the report's `failure`.
     """
     compilation = Compilation(backend=backend, options=compile_options)
-    return _inspect(subject, calls or default_calls(subject), compilation, trials=try_advice)
+    return _make_report(subject, calls or default_calls(subject), compilation, trials=try_advice)
 
 
-def _inspect(subject: ModelUnderTest, calls: Sequence[Call], how: Compilation, *, trials: bool) -> GuardReport:
+def _make_report(subject: ModelUnderTest, calls: Sequence[Call], how: Compilation, *, trials: bool) -> GuardReport:
     words = [call.words for call in calls]
     devices = [torch.cuda.current_device()] if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
     with torch.random.fork_rng(devices=devices):

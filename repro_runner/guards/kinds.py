@@ -136,7 +136,7 @@ def read_identity(value: Any, _keywords: Mapping[str, Any]) -> Fact:
 
 
 def read_code(value: Any, _keywords: Mapping[str, Any]) -> Fact:
-    """Of a function its code alone: another object with the same code will do."""
+    """Reads only the code of a function: another function object with the same code is no change."""
     return Fact(id(value.__code__) if type(value) is FunctionType else id(value), described(value))
 
 
@@ -200,7 +200,7 @@ _STATE_WORDS = {
     "autocast_state.cached_enabled": "autocast's cache",
 }
 _IN_SUMMARY = ("grad_mode", "autocast_state.enabled", "num_threads", "deterministic_algorithms")
-"""What a summary names; the rest is compared all the same."""
+"""The parts that a summary names; the others are only compared."""
 
 
 def read_state(state: Mapping[str, Any]) -> Fact:

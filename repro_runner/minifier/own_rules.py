@@ -1,4 +1,4 @@
-"""A limit of the user's own in a script: its class is copied where it can stand alone, else imported by name."""
+"""A limit that the user wrote, in a script: its class is copied if it can stand alone, else imported by name."""
 
 from __future__ import annotations
 

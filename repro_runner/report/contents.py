@@ -1,6 +1,6 @@
 """Read what a run holds: its documents, joined into one for programs, and the files that a report carries inside.
 
-A document that is damaged or newer than this version is named, and the rest is read all the same.
+A document that is damaged or newer than this version is listed as unreadable, and the rest is still read.
 """
 
 from __future__ import annotations

@@ -133,7 +133,7 @@ def choose_runs(
 
 
 def is_being_written(run: RunFolder) -> bool:
-    """Whether the process that made it still lives, as far as this machine can tell."""
+    """Whether the process that made the run is still running. False if that can't be known on this machine."""
     writer = _raw_manifest(run)
     pid = writer.get("pid")
     if not isinstance(pid, int) or pid <= 0 or writer.get("host") != platform.node() or os.name != "posix":

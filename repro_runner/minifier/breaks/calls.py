@@ -23,7 +23,7 @@ _TORCH = str(Path(torch.__file__).parent)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionCall:
-    """A function of the user's, and what it was first called with."""
+    """A function of the user, and the arguments of its first call."""
 
     code: CodeType
     arguments: Mapping[str, Any]
@@ -34,7 +34,7 @@ class FunctionCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FunctionSite:
-    """A function of the user's, named by a line in it."""
+    """A function of the user, identified by a line in it."""
 
     file: str
     function: str

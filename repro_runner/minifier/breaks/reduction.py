@@ -96,7 +96,7 @@ def _tensors_seen(program: Program) -> dict[str, str]:
             exec(compile(watched.code(), "watched", "exec"), vars(module))  # a program that ran before
             torch.manual_seed(0)
             module.broken(*module.inputs())
-    except Exception:  # noqa: BLE001 - what was seen until then will do
+    except Exception:  # noqa: BLE001 - what was seen until then is enough
         pass
     finally:
         del sys.modules[module.__name__]
@@ -115,12 +115,12 @@ class _Watched(ast.NodeTransformer):
         return ast.Call(ast.Name("_note", ast.Load()), [ast.Constant(text), value], [])
 
 
-# The ways in which a program can be made smaller, each as a new program; the boldest first.
+# The kinds of edits that make a program smaller. Each yields new programs, those with the largest cuts first.
 
 
 def without_statements(program: Program) -> Iterator[Program]:
-    """Without a run of statements of one block: halves, quarters, single ones, the last first. Of the definitions only
-    what does something to others: those that nothing uses go by themselves."""
+    """Without a run of statements of one block: halves, quarters, single ones, the last first. At the top
+    level only expression statements: `tidied` removes definitions that nothing uses."""
     for place, statement in enumerate(program.tree.body):
         if isinstance(statement, ast.Expr):
             edited = program.copy()
@@ -284,7 +284,7 @@ def _put(node: ast.AST, field: str, place: int | None, value: ast.expr) -> None:
         getattr(node, field)[place] = value
 
 
-def _with_inputs(program: Program) -> Iterator[Program]:
+def _with_seen_inputs(program: Program) -> Iterator[Program]:
     return with_inputs(program, _tensors_seen(program))
 
 
@@ -294,6 +294,6 @@ _KINDS: tuple[Edits, ...] = (
     with_values_inlined,
     with_literals_inlined,
     with_simpler_expressions,
-    _with_inputs,
+    _with_seen_inputs,
     with_plainer_inputs,
 )
