@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
@@ -13,10 +14,12 @@ from pathlib import Path
 
 import pytest
 
+import generate_site
 import sitegen.generation
 import sitegen.render
 from registry.model import Registry
 from registry.snapshot import read_snapshot
+from registry.sources import SOURCES, pull
 from tests.checkout import (
     ROOT,
     Registered,
@@ -555,3 +558,15 @@ def test_overwriting_the_page_of_an_id_that_nobody_knows_is_an_error_and_writes_
         "--overwrite NONSENSE: no such graph break",
         "2 problems",
     ]
+
+
+def test_help_names_every_kind_of_source(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those that `pull` tells apart by name stand in SOURCES, and all in SOURCES stand in --help."""
+    names = re.findall(r'spec(?: == |\.startswith\()"(\w+:?)"', inspect.getsource(pull))
+    kinds = SOURCES.split(" | ")
+    assert {"upstream", "release:"} <= set(names) and {"URL", "FILE"} <= set(kinds)
+    assert [name for name in names if not any(kind.startswith(name) for kind in kinds)] == []
+    with pytest.raises(SystemExit):
+        generate_site.main(["--help"])
+    source = capsys.readouterr().out.partition("\n  --source SOURCE")[2].partition("\n  --")[0]
+    assert [kind for kind in kinds if kind.partition(":")[0] not in re.split(r"\W+", source)] == []

@@ -114,8 +114,9 @@ def test_only_evidence_of_the_program_as_it_is_now_is_shown() -> None:
 
 def test_the_table_of_releases_says_what_the_evidence_says() -> None:
     for gb in committed_registry():
+        headings = [text(heading) for heading in page(gb.gb_id).select(".tape thead th")]
         rows = {
-            text(row.th).split()[0]: [text(cell) for cell in row.select("td")]
+            text(row.th).split()[0]: dict(zip(headings, map(text, row.select("th, td")), strict=True))
             for row in page(gb.gb_id).select(".tape tbody tr")
             if row.th
         }
@@ -123,7 +124,7 @@ def test_the_table_of_releases_says_what_the_evidence_says() -> None:
             row = rows.get(seen.environment.torch)
             if row is None:  # a program may be run on a release that has no such id yet
                 continue
-            cell = row[2 if seen.environment.device == "cpu" else 3]
+            cell = row[seen.environment.device.upper()]
             verdict = seen.verdicts["eager"]
             assert ("●" in cell) == (verdict in ("verified", "reproduced")), (gb.gb_id, seen.environment)
             assert ("○" in cell) == (verdict == "stopped")

@@ -21,6 +21,12 @@ from tests.sitegen.test_render import a_registry
 
 pytestmark = pytest.mark.slow
 
+# The charts, by how their labels start.
+IDS = "Ids registered and live"
+CHANGES = "Ids new, reworded and retired"
+FUNNEL = "From registered to verified"
+BY_KIND = "Ids by kind"
+
 
 @pytest.fixture(scope="module")
 def dashboard() -> BeautifulSoup:
@@ -95,25 +101,32 @@ def test_old_links_to_a_kind_on_the_dashboard_still_arrive(key: str, dashboard: 
 
 
 def test_charts_show_the_numbers_of_the_tables(dashboard: BeautifulSoup) -> None:
-    ids, _changes = (chart_numbers(chart) for chart in dashboard.select(".charts svg"))
-    newest = column(dashboard.select("h2#releases ~ table")[0], 0)
-    assert ids == [newest[1], newest[2]]  # registered and live, after the day it was built
+    by_release = dashboard.select("h2#releases ~ table")[0]
+    newest = [numbers_under(heading, by_release)[0] for heading in ("Registered", "Live")]
+    assert chart_numbers(chart(dashboard, IDS, ".charts")) == newest
+    assert chart(dashboard, CHANGES, ".charts")
     funnel = dashboard.select_one("h2#coverage ~ div")
     assert funnel is not None
-    assert chart_numbers(funnel.find("svg")) == [int(cell.get_text()) for cell in funnel.select("td")][:4]
-    kinds = [int(row.find_all("td")[0].get_text()) for row in dashboard.select("#kinds tbody tr")]
-    assert chart_numbers(dashboard.select_one(".chart.wide svg")) == kinds
+    steps = len(dashboard_context(committed_registry())["funnel"]["steps"])
+    assert chart_numbers(chart(funnel, FUNNEL)) == numbers_under("Ids", funnel)[:steps]
+    kinds = dashboard.select("#kinds")[0]
+    assert chart_numbers(chart(dashboard, BY_KIND, ".chart.wide")) == numbers_under("Ids", kinds)
 
 
-def chart_numbers(chart: object) -> list[int]:
-    assert isinstance(chart, Tag)
+def chart(page: Tag, label: str, inside: str = "") -> Tag:
+    """The one chart whose label starts so."""
+    (found,) = page.select(f'{inside} svg[aria-label^="{label}"]')
+    return found
+
+
+def chart_numbers(chart: Tag) -> list[int]:
     return [int(text.get_text()) for text in chart.find_all("text") if text.get("font-weight")]
 
 
-def column(table: Tag, row: int) -> list[int]:
-    """The numbers of a row; what is no number counts as -1."""
-    cells = table.select("tbody tr")[row].find_all("td")
-    return [int(cell.get_text()) if cell.get_text().isdigit() else -1 for cell in cells]
+def numbers_under(heading: str, table: Tag) -> list[int]:
+    """The column of a table that has this heading."""
+    place = [head.get_text() for head in table.select("thead th")].index(heading)
+    return [int(row.select("th, td")[place].get_text()) for row in table.select("tbody tr")]
 
 
 def test_a_fold_lists_as_many_as_it_says(dashboard: BeautifulSoup) -> None:
@@ -156,7 +169,9 @@ def test_a_young_registry_has_its_pages_too(releases: int) -> None:
     known = [release(torch, wordings) for torch in ("2.8.0", "2.9.0")[:releases]]
     registry = merge_registry(knowledge(wordings, releases=known))
     pages = render_overview(registry, {}, template_environment(ROOT / "templates"))
-    assert pages["dashboard.md"].count("<svg") == 1 + releases
+    labels = [str(svg["aria-label"]) for svg in BeautifulSoup(pages["dashboard.md"], "html.parser").select("svg")]
+    drawn = [known for known in (BY_KIND, IDS, CHANGES, FUNNEL) for label in labels if label.startswith(known)]
+    assert drawn == [BY_KIND, IDS, CHANGES][: 1 + releases]
     assert ("releases.md" in pages) == bool(releases)
 
 

@@ -12,6 +12,7 @@ from repro_runner.adapters import AcceleratorCapabilities, OpRule, read_capabili
 from repro_runner.constraints import DtypeConstraint, LayoutConstraint, MemoryConstraint, ShapeConstraint
 from repro_runner.constraints.narrowing import Narrowing
 from tests.conftest import ROOT
+from tests.repro_runner.fixtures.known_limits import device_keys, rule_keys, rule_options, settings
 
 pytestmark = pytest.mark.torch
 
@@ -36,15 +37,16 @@ def test_the_example_is_a_device() -> None:
     device = read_capabilities(EXAMPLE)
     assert device.name == "example-npu"
     assert device.max_memory_bytes == 16 * 2**30
-    assert {constraint.rule for constraint in device.constraints()} == {
-        "unsupported-op",
-        "dtype",
-        "layout",
-        "memory",
-        "peak-memory",
-        "dynamic-shape",
-        "shape-alignment",
-    }
+    assert {constraint.rule for constraint in device.constraints()} == {kind.rule for kind in settings()}
+
+
+def test_the_limits_of_the_project_are_known_by_these_keys_in_this_order() -> None:
+    """Further ones may stand among them. The other tests take all keys from the constraints."""
+    device = ["dtypes", "ops", "unsupported_ops", "memory", "largest_tensor", "alignment", "layouts", "dynamic_shapes"]
+    assert [key for key in device_keys() if key in device] == device
+    rule = ["dtypes", "alignment", "layouts", "largest_tensor"]
+    assert [key for key in rule_keys() if key in rule] == rule
+    assert "dims" in rule_options()
 
 
 def test_every_key_becomes_the_limit_that_it_names(tmp_path: Path) -> None:
@@ -158,7 +160,7 @@ rules:
         "14: arguments: 'mat3' is no argument of aten.addmm; did you mean 'mat2'?",
         "14: arguments: 9 is no argument of aten.addmm; there are mat1, mat2, self",
         "15: alignment: must be a whole number, at least 1, and is '0' (a number)",
-        "16: a rule without a limit; give one or more of dtypes, alignment, layouts, largest_tensor",
+        f"16: a rule without a limit; give one or more of {', '.join(rule_keys())}",
         "17: alignmnet: no such key; did you mean alignment?",
         "18: a rule without ops; name some, or set the limit for the whole device",
         "20: dims: belong to an alignment; add one to this rule",
@@ -180,12 +182,11 @@ rules:
         ("memory: [1]", "memory: must be a size such as 4096 or 16 GiB, and is a list"),
         ("rules: [{ops: [mm], alignment: 2, dims: [x]}]", "dims: must be a whole number, and is 'x'"),
         ("rules: [mm]",
-         "'mm' stands where keys must: ops, arguments, dims, dtypes, alignment, layouts, largest_tensor"),
+         f"'mm' stands where keys must: {', '.join(['ops', 'arguments', *rule_options(), *rule_keys()])}"),
         ("rules: [{ops: [core-aten], alignment: 2}]",
          "ops: core-aten is for the list of ops that the device has; name each op here"),
         ("alignment: 2\nalignment: 4", "alignment: is given twice"),
-        ("zzz: 1", "zzz: no such key; there are name, dtypes, ops, unsupported_ops, memory, largest_tensor, alignment, "
-         "layouts, dynamic_shapes, rules"),
+        ("zzz: 1", f"zzz: no such key; there are {', '.join(['name', *device_keys(), 'rules'])}"),
     ],
 )  # fmt: skip
 def test_a_value_of_the_wrong_kind_is_refused(tmp_path: Path, line: str, told: str) -> None:

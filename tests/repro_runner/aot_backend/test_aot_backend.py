@@ -37,6 +37,7 @@ from repro_runner.constraints import (
     op_name,
 )
 from repro_runner.runs import RunFolder
+from tests.repro_runner.fixtures.known_limits import mock_variables
 from tests.repro_runner.fixtures.watched_shapes import traced_with
 
 pytestmark = pytest.mark.torch
@@ -44,7 +45,7 @@ pytestmark = pytest.mark.torch
 
 @pytest.fixture(autouse=True)
 def fresh_dynamo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for variable in ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY", "MOCK_MAX_PEAK_MEMORY"):
+    for variable in mock_variables():
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
     torch._dynamo.reset()

@@ -34,16 +34,15 @@ from repro_runner.constraints import (
     Violation,
 )
 from tests.conftest import ROOT
+from tests.repro_runner.fixtures.known_limits import mock_variables
 from tests.repro_runner.fixtures.watched_shapes import traced_with
 
 pytestmark = pytest.mark.torch
 
-VARIABLES = ("MOCK_STRICT", "MOCK_ALIGNMENT", "MOCK_MAX_MEMORY", "MOCK_MAX_PEAK_MEMORY")
-
 
 @pytest.fixture(autouse=True)
 def fresh_dynamo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for variable in VARIABLES:
+    for variable in mock_variables():
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
     torch._dynamo.reset()
