@@ -1,6 +1,6 @@
-"""A language model's explanation of a break, and its patch, believed only once it was run. Never on by default.
+"""Ask a language model to explain a break and to write a patch. A patch counts only after it was run. Off by default.
 
-read_settings() says whom to ask, render_prompts() what would be sent, ask() sends it and tries the patches.
+read_settings() reads which server to ask. render_prompts() shows what would be sent. ask() sends it and tries patches.
 """
 
 from repro_runner.assistant.asking import ask, render_prompts

@@ -1,4 +1,4 @@
-"""Ask a model about the costliest breaks of a program, and try what it proposes."""
+"""Ask a model about the most expensive breaks of a program, and try the patches that it proposes."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from repro_runner.explain.program import ProgramToRun
 
 SEEDS = (0, 1)
-"""A patch has to hold on other random inputs, too: one that has the results written in it does not."""
+"""A patch must give the same results on other random inputs, too. A patch with fixed results does not."""
 
 Tell = Callable[[str], None]
 
 
 def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) -> tuple[str, ...]:
-    """What ask() would send, text for text: one prompt for each of the costliest sites."""
+    """The exact texts that ask() would send: one prompt for each of the most expensive sites."""
     torch = report.environment.get("torch", "")
     return tuple(render_prompt(site, answers=answers, torch=torch) for site in report.sites[:sites])
 
@@ -35,7 +35,10 @@ def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) 
 def ask(
     report: Report, program: ProgramToRun, settings: Settings, *, answers: Advisor, tell: Tell = lambda _: None
 ) -> tuple[Suggestion, ...]:
-    """A suggestion for each of the costliest sites; never raises for what a server does. `tell` gets its progress."""
+    """A suggestion for each of the most expensive sites. Errors of the server become suggestions without an answer.
+
+    `tell` is called with lines about the progress.
+    """
     with TrialRunner(program, timeout=settings.trial_seconds) as trials:
         return tuple(_Asking(report, settings, answers, tell, trials).suggestions())
 
@@ -51,9 +54,9 @@ class _Asking:
     def suggestions(self) -> Iterator[Suggestion]:
         for site in self.report.sites[: self.settings.sites]:
             self.tell(f"asking {self.settings.model} about {site.where}")
-            yield self._suggestion(site)
+            yield self._ask_about(site)
 
-    def _suggestion(self, site: Site) -> Suggestion:
+    def _ask_about(self, site: Site) -> Suggestion:
         excerpt = read_excerpt(site)
         torch = self.report.environment.get("torch", "")
         suggestion = Suggestion(
@@ -64,9 +67,9 @@ class _Asking:
             reply = parse_reply(text)
         except (NoReply, NotUnderstood) as why:
             return replace(suggestion, reason=str(why))
-        return self._tried(replace(suggestion, verdict=NOT_VERIFIED, cause=reply.cause), reply, excerpt)
+        return self._check_patch(replace(suggestion, verdict=NOT_VERIFIED, cause=reply.cause), reply, excerpt)
 
-    def _tried(self, suggestion: Suggestion, reply: ModelReply, excerpt: Excerpt | None) -> Suggestion:
+    def _check_patch(self, suggestion: Suggestion, reply: ModelReply, excerpt: Excerpt | None) -> Suggestion:
         if not reply.blocks or excerpt is None:
             return replace(suggestion, reason="the model gives no patch")
         try:
@@ -76,9 +79,9 @@ class _Asking:
         suggestion = replace(suggestion, patch=render_patch(excerpt, changed))
         if why_not := find_objection(excerpt.whole, changed):
             return replace(suggestion, reason=why_not)
-        return self._run(suggestion, {excerpt.file: changed})
+        return self._run_patch(suggestion, {excerpt.file: changed})
 
-    def _run(self, suggestion: Suggestion, changes: dict[str, str]) -> Suggestion:
+    def _run_patch(self, suggestion: Suggestion, changes: dict[str, str]) -> Suggestion:
         tried: list[Trial] = []
         for seed in SEEDS:
             self.tell(f"trying the patch for {suggestion.where}" + (", on other random inputs" if seed else ""))
@@ -98,7 +101,7 @@ class _Asking:
 
 
 def find_objection(before: str, after: str) -> str:
-    """Why the patched text is not run, or how it avoids a fix; empty if nothing is wrong with it."""
+    """Why the patched text must not be run, or how it only hides breaks; empty if it may be run."""
     try:
         if refusals := find_refusals(before, after):
             return f"not run, as it goes beyond plain torch code: {'; '.join(refusals)}"
@@ -109,7 +112,7 @@ def find_objection(before: str, after: str) -> str:
 
 
 def render_patch(excerpt: Excerpt, changed: str) -> str:
-    """A unified diff, as `patch` takes it."""
+    """The change as a unified diff for the `patch` command."""
     name = Path(excerpt.file).name
     lines = difflib.unified_diff(
         excerpt.whole.splitlines(keepends=True), changed.splitlines(keepends=True), f"a/{name}", f"b/{name}"
@@ -136,14 +139,14 @@ def find_doubt(trial: Trial) -> str:
         return f"what the program prints differs: {trial.stdout_difference}"
     if trial.breaks_after >= trial.breaks_before:
         return f"as many breaks as before: {trial.breaks_after} (before: {trial.breaks_before})"
-    # Breaks and recompiles leave the number of ops that run in graphs as it is; a rewrite may need fewer of them.
+    # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need somewhat fewer.
     if not trial.graphs_after or trial.ops_after * 2 < trial.ops_before:
         return f"it takes work out of the compiled code: {trial.ops_after} ops ran in graphs, before {trial.ops_before}"
     return ""
 
 
 def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """What else a patch does that its reader should know."""
+    """Other effects of a patch, on what the program prints."""
     notes = (
         f"{_PRINTED[trial.stdout]}: {trial.stdout_difference}" if trial.stdout_difference else _PRINTED[trial.stdout]
         for trial in trials

@@ -1,6 +1,6 @@
-"""Whom to ask, and one question to a server that speaks the chat-completions protocol.
+"""Settings for a language model, and one request to a server with the chat-completions protocol.
 
-A question never takes longer than it may, and whatever goes wrong is one line.
+A request never takes longer than its time limit. Every error becomes one line of text.
 """
 
 from __future__ import annotations
@@ -24,31 +24,31 @@ if TYPE_CHECKING:
 
 OPENAI_URL = "https://api.openai.com/v1"
 COSTLIEST = 3
-"""How many sites are asked about."""
+"""The default number of sites to ask about."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """A server that speaks the chat-completions protocol, and the limits of a conversation with it."""
+    """A server with the chat-completions protocol, and the limits for requests to it."""
 
     url: str
     model: str
     api_key: str = field(default="", repr=False)
-    """Empty for local servers, which need none."""
+    """Empty for local servers, which need no key."""
     sites: int = COSTLIEST
-    """How many are asked about, the costliest first."""
+    """How many sites to ask about, the most expensive first."""
     seconds: float = 120.0
-    """For one answer, with all retries."""
+    """The time limit for one answer, including all retries."""
     retries: int = 2
-    """After a rate limit, a server's failure or a lost connection."""
+    """How often to try again after a rate limit, an error of the server or a lost connection."""
     trial_seconds: float = 300.0
     """How long one run of the program may take."""
 
 
 def read_settings(*, url: str = "", model: str = "", environment: Mapping[str, str] | None = None) -> Settings:
-    """From `--llm-url` and `--llm-model`, or OPENAI_BASE_URL and OPENAI_MODEL; the key from OPENAI_API_KEY alone.
+    """Settings from `--llm-url` and `--llm-model`, or OPENAI_BASE_URL and OPENAI_MODEL. The key is OPENAI_API_KEY.
 
-    InvalidInput names all that is missing, before anything runs.
+    Raises InvalidInput with everything that is missing.
     """
     environment = os.environ if environment is None else environment
     url = url or environment.get("OPENAI_BASE_URL", "")
@@ -78,7 +78,7 @@ def _is_http(url: str) -> bool:
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:  # of a port that is none
+    except ValueError:  # the port is not a number
         return False
 
 
@@ -89,11 +89,11 @@ _RETRIED = frozenset({408, 409, 429, 500, 502, 503, 504})
 
 
 class NoReply(Exception):
-    """There is none, in one line that says why; the offline answer stands."""
+    """The model gave no answer. The text says why in one line. The registry's answer stays."""
 
 
 class _TryAgain(Exception):
-    """It may go better the next time, after this many seconds if the server said so."""
+    """A retry may succeed, after `after` seconds if the server gave a time."""
 
     def __init__(self, why: str, after: float | None = None) -> None:
         super().__init__(why)
@@ -101,7 +101,7 @@ class _TryAgain(Exception):
 
 
 def request_reply(prompt: str, settings: Settings) -> str:
-    """What the model says to the prompt; NoReply if that is nothing, or comes too late."""
+    """The model's answer to the prompt. Raises NoReply if there is none, or if it comes too late."""
     deadline = time.monotonic() + settings.seconds
     arrived: queue.SimpleQueue[str | NoReply] = queue.SimpleQueue()
 
@@ -113,7 +113,7 @@ def request_reply(prompt: str, settings: Settings) -> str:
         except ImportError as error:
             arrived.put(NoReply(f"the openai client can't be imported: {_one_line(error)}"))
 
-    # A server that sends a byte now and then keeps a client busy for ever: that thread is not waited for.
+    # A server that sends a byte now and then can block a client for ever, so this thread is not joined.
     threading.Thread(target=talk, daemon=True).start()
     try:
         answer = arrived.get(timeout=max(0.0, deadline - time.monotonic()) + 0.5)
@@ -144,18 +144,18 @@ def _request(prompt: str, settings: Settings, deadline: float) -> str:
     server = _server(settings)
     try:
         with _client(settings, max(0.1, deadline - time.monotonic())) as client:
-            return _content(_received(client, prompt, settings), server)
+            return _read_completion(_read_body(client, prompt, settings), server)
     except openai.APITimeoutError as error:
         raise NoReply(f"{server} gave no whole answer within {settings.seconds:g} s") from error
     except openai.APIStatusError as error:
-        raise _refused(error, server) from error
+        raise _status_error(error, server) from error
     except openai.APIConnectionError as error:
         raise _TryAgain(f"{server} can't be reached: {_one_line(error.__cause__ or error)}") from error
     except openai.OpenAIError as error:
         raise NoReply(f"{server}: {_one_line(error)}") from error
     except (_TryAgain, NoReply):
         raise
-    except Exception as error:  # the client lets any error of its HTTP library through while a body is read
+    except Exception as error:  # while a body is read, the client does not catch errors of its HTTP library
         raise _TryAgain(f"{server} broke off: {_one_line(error)}") from error
 
 
@@ -164,24 +164,24 @@ def _client(settings: Settings, seconds: float) -> openai.OpenAI:
 
     return openai.OpenAI(
         base_url=settings.url,
-        api_key=settings.api_key or "none",  # the client insists on one, local servers don't
+        api_key=settings.api_key or "none",  # the client requires a key, local servers don't
         timeout=seconds,
-        max_retries=0,  # ours know the deadline
+        max_retries=0,  # _with_retries keeps to the deadline
         http_client=openai.DefaultHttpxClient(
-            follow_redirects=False,  # the user named this server, and no other
+            follow_redirects=False,  # nothing is sent to a server that the user did not name
             event_hooks={"request": [_without_telemetry]},
         ),
     )
 
 
 def _without_telemetry(request: Any) -> None:
-    """The client adds this machine's system, processor and Python: no reader of README expects that."""
+    """Remove headers with this machine's system, processor and Python, which users do not expect to be sent."""
     for name in ("os", "arch", "runtime", "runtime-version"):
         request.headers.pop(f"x-stainless-{name}", None)
 
 
-def _received(client: openai.OpenAI, prompt: str, settings: Settings) -> bytes:
-    """The body of the answer; it is read piece by piece, so that an endless one ends."""
+def _read_body(client: openai.OpenAI, prompt: str, settings: Settings) -> bytes:
+    """The body of the answer. It is read in pieces, so that an endless answer can be stopped. Raises NoReply."""
     body = bytearray()
     with client.chat.completions.with_streaming_response.create(
         model=settings.model, messages=[{"role": "user", "content": prompt}]
@@ -195,8 +195,8 @@ def _received(client: openai.OpenAI, prompt: str, settings: Settings) -> bytes:
     return bytes(body)
 
 
-def _content(body: bytes, server: str) -> str:
-    """The text in a chat completion; NoReply for whatever else arrived."""
+def _read_completion(body: bytes, server: str) -> str:
+    """The text of a chat completion. Raises NoReply for any other body."""
     try:
         choice: Any = json.loads(body)["choices"][0]
         message = choice["message"]
@@ -213,9 +213,9 @@ def _content(body: bytes, server: str) -> str:
     return text
 
 
-def _refused(error: openai.APIStatusError, server: str) -> Exception:
+def _status_error(error: openai.APIStatusError, server: str) -> Exception:
     code = error.status_code
-    message = f"{server} says {code}: {_said(error)}"
+    message = f"{server} says {code}: {_error_text(error)}"
     if code in (401, 403):
         return NoReply(f"{message}; is OPENAI_API_KEY right for it?")
     if code == 404:
@@ -225,8 +225,8 @@ def _refused(error: openai.APIStatusError, server: str) -> Exception:
     return NoReply(message)
 
 
-def _said(error: openai.APIStatusError) -> str:
-    """The message in an error of this protocol; of any other body its start."""
+def _error_text(error: openai.APIStatusError) -> str:
+    """The message in an error of this protocol, or the start of any other body."""
     body = error.body
     message = body.get("message") or body.get("detail") if isinstance(body, dict) else None
     return _one_line(message or error.response.content[:200].decode("utf-8", "replace") or "nothing more")
@@ -236,7 +236,7 @@ def _retry_after(header: str | None) -> float | None:
     try:
         seconds = float(header or "")
     except ValueError:
-        return None  # a date: our own pauses will do
+        return None  # it is a date: use our own pauses
     return seconds if 0 <= seconds < float("inf") else None
 
 
@@ -245,6 +245,6 @@ def _server(settings: Settings) -> str:
 
 
 def _one_line(error: object) -> str:
-    """Without line ends, control characters and keys: servers quote the key that they refuse."""
+    """The text of an error as one line without control characters, with keys masked: servers may quote the key."""
     words = "".join(each if each.isprintable() else " " for each in str(error)).split()
     return Masker().mask(" ".join(words)[:200]) or type(error).__name__

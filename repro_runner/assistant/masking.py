@@ -1,7 +1,7 @@
 """Mask what must not leave the machine: keys, passwords, addresses of people and of hosts, home folders.
 
-What looks like a secret is one: a name that is masked for nothing costs a little understanding, a key that is not
-costs a key. The same text gets the same mask in everything that one Masker sees, and nothing turns a mask back.
+Everything that looks like a secret is masked, because a secret that is sent does more harm than a name that is masked
+by mistake. A Masker gives the same text the same mask every time. A mask can't be turned back into its text.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _WORDS = (
     r"auth|authorization|credential)s?"
 )
 NAME = rf"[\w.-]*?(?<![a-z])(?:{_WORDS}(?![a-z])[\w.-]*?|token|pass|pw)"
-"""A name that tells, in any case: API_KEY, db_password, hf-token; not `tokenizer`, `author` or `token_type_ids`."""
+"""A name for a secret, in any case: API_KEY, db_password, hf-token; not `tokenizer`, `author`, `token_type_ids`."""
 _CAMEL = r"[\w.-]*[a-z](?:Token|Secret|Password|Passwd|Key|Credential)s?|[A-Z0-9_]*KEYS?"
 _LOGIN = r"[\w.]*(?:login|log_in|authenticate)(?=\s*\()"
 _NAMED = re.compile(
     rf"\b(?:(?P<name>(?i:{NAME})|{_CAMEL})(?:(?P<quoted>[\"'])\s*\]?\s*(?P<after>=(?!=)|:|,)|\s*(?P<sign>:=|=(?!=)|(?<!pass):(?!=)))"
     rf"|{_LOGIN}\s*(?P<call>\())"
 )
-"""In quotes, a comma may follow: `set_option("api_key", "…")`."""
+"""A name before a value. After a quoted name there may be a comma: `set_option("api_key", "…")`."""
 _TO_VALUE = re.compile(r"\s*(?:[\w.\[\]| ]+=)?\s*\(?\s*")
-"""What may stand between the name and a value of several lines: its type, a bracket. Other quotes may be the end of a
-docstring that only speaks of a name."""
+"""The text between a name and a value with several lines: a type, a bracket. With any other text between them, the
+quotes may be the end of a docstring that only mentions the name."""
 _PIECE = re.compile(
     r"(?P<string>[rbfuRBFU]{0,2}(?P<quote>\"\"\"|'''|\"|')(?P<value>(?:\\.|(?!(?P=quote))[\s\S])*?)(?P=quote))"
     r"|(?P<other>[\s\S])"
 )
 _FARTHEST = 4000
-"""Characters after a name: a bracket that nothing closes ends there."""
+"""How many characters after a name are searched, in case a bracket is never closed."""
 
 
 def find_values(text: str) -> Iterator[tuple[int, int]]:
-    """Where the contents of such texts begin and end, in order and none twice."""
+    """Yield (start, end) of every string that belongs to a name for a secret, in order and without duplicates."""
     at = 0
     for named in _NAMED.finditer(text):
         for start, end in _strings_after(text, max(named.end(), at), named["after"] or named["sign"] or "("):
@@ -50,14 +50,14 @@ def find_values(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _strings_after(text: str, start: int, sign: str) -> Iterator[tuple[int, int]]:
-    """Up to the end of the value; after a comma or a bracket, up to the end of the call."""
+    """Yield the strings up to the end of the value. After a comma or a bracket, up to the end of the call."""
     depth = 1 if sign == "(" else 0
     whole_call = sign in ",("
     position = start
     while position < min(len(text), start + _FARTHEST):
         piece = _PIECE.match(text, position)
         assert piece is not None, "any character is a piece"
-        if piece["string"] and _is_whole(text[start:position], piece):
+        if piece["string"] and _is_string(text[start:position], piece):
             yield piece.span("value")
             position = piece.end()
             continue
@@ -68,8 +68,8 @@ def _strings_after(text: str, start: int, sign: str) -> Iterator[tuple[int, int]
             return
 
 
-def _is_whole(before: str, piece: re.Match[str]) -> bool:
-    """Not an apostrophe, and not the end of a text in which the name stands."""
+def _is_string(before: str, piece: re.Match[str]) -> bool:
+    """Whether this is a string, and not an apostrophe or the end of a docstring that contains the name."""
     if len(piece["quote"]) == 3:
         return _TO_VALUE.fullmatch(before) is not None
     return "\n" not in piece["value"]
@@ -83,14 +83,14 @@ _BARE = re.compile(
     rf"(?P<before>(?:^|[\s;&?#\"']){NAME}(?:=|:\s+))(?P<value>[^\s\"'&;,)(\]\[}}{{]+)",
     re.IGNORECASE | re.MULTILINE,
 )
-"""As shells, logs and addresses have it: `HF_TOKEN=…`, `?token=…`, `password: …`."""
+"""A value in a shell command, a log or an address: `HF_TOKEN=…`, `?token=…`, `password: …`."""
 _SPACED = re.compile(rf"(?P<before>\b{NAME}\s*=\s+)(?P<value>(?=\S*[\d/+])[\w/+=.~-]{{16,}})(?=\s|$)", re.IGNORECASE)
-"""As files of settings have it: `aws_secret_access_key = …`."""
+"""A value in a settings file: `aws_secret_access_key = …`."""
 _SAID = re.compile(
     r"(?P<before>\b(?:password|passphrase|passwd|secret|token|pin)\s+(?:is|was)\s+[\"'`]?)(?P<value>[^\s\"'`]{4,})",
     re.IGNORECASE,
 )
-"""In a comment: `the password is …`."""
+"""A value in a comment: `the password is …`."""
 _FLAG = re.compile(rf"(?P<before>(?<!\S)--?{NAME}\s+)(?P<value>[^\s\"'\-][^\s\"']*)", re.IGNORECASE)
 
 _SHAPES = tuple(
@@ -117,7 +117,7 @@ _SHAPES = tuple(
 _HOST = re.compile(
     r"(?<=://)[\w.-]+|(?<=[\"'])(?:[\w-]+\.){2,}(?:com|net|org|io|ai|co|cloud|dev|edu|gov|de|uk|cn|jp)(?=[\"':/])"
 )
-"""In an address, or quoted by itself with at least three parts."""
+"""A host name in an address, or in quotes with at least three parts."""
 _PUBLIC = re.compile(
     r"(?i)(?:localhost|(?:[\w-]+\.)*(?:pytorch\.org|github\.com|github\.io|huggingface\.co|python\.org|pypi\.org|"
     r"readthedocs\.io|arxiv\.org|example\.(?:com|org)|apache\.org|opensource\.org|wikipedia\.org|w3\.org))\Z"
@@ -125,7 +125,7 @@ _PUBLIC = re.compile(
 _NOT_SECRET = {"127.0.0.1", "0.0.0.0"}
 _PERSON = r"[^/\\\s\"':,;]+(?:(?: [^/\\\s\"':,;]+)+(?=[/\\]))?"
 _HOMES = re.compile(rf"/root(?=/)|(?:(?:/home/|(?:\b[A-Za-z]:)?(?i:[/\\]+users[/\\]+))(?:{_PERSON})?)")
-"""Of Linux, macOS and Windows; a name may have spaces in it where the path goes on."""
+"""Home folders of Linux, macOS and Windows. A user's name may contain spaces if the path continues after it."""
 _RUN = re.compile(r"[A-Za-z0-9][A-Za-z0-9+/=_.~-]{15,}")
 _MASK = re.compile(r"<masked-\d+>")
 _PLAIN = re.compile(r"None|True|False|null|true|false|str|bytes|int|bool|object|Any|\d|[A-Za-z_]+(?:\.[A-Za-z_]+)+|\W+")
@@ -139,7 +139,7 @@ _CHUNK = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 
 @dataclass(slots=True)
 class Masker:
-    """Masks text after text; equal secrets get equal masks."""
+    """Masks texts. Equal secrets get equal masks."""
 
     known: dict[str, str] = field(default_factory=dict)
     home: str = field(default_factory=lambda: str(Path.home()))
@@ -167,14 +167,14 @@ class Masker:
         return "".join([*pieces, text[at:]])
 
     def _without_known(self, text: str) -> str:
-        """Where a secret stands alone, it was betrayed by a name beside it elsewhere."""
+        """Mask secrets that were found before, also where there is no name beside them."""
         for secret in sorted(self.known, key=len, reverse=True):
             if len(secret) >= _SHORTEST_KNOWN:
                 text = text.replace(secret, self.known[secret])
         return text
 
     def _masked_run(self, found: re.Match[str]) -> str:
-        """All of it, or of a path only the parts that look random."""
+        """Mask the whole run if it looks random, or only the parts of a path that do."""
         if is_random(found[0]):
             return self._masked(found[0])
         return "/".join(self._masked(part) if is_random(part) else part for part in found[0].split("/"))
@@ -202,25 +202,25 @@ class Masker:
 
 
 def is_random(run: str) -> bool:
-    """Whether letters and digits follow each other as nobody writes them: a key, a digest, base64."""
+    """Whether a run of letters and digits looks random: a key, a digest, base64."""
     if len(run) < _SHORTEST or not (any(map(str.isdigit, run)) and any(map(str.isalpha, run))):
         return False
     if re.search(r"(?<![0-9a-zA-Z])[0-9a-f]{24,}(?![0-9a-zA-Z])|\A[0-9A-F-]{24,}\Z", run):
         return "/" not in run
     chunks = _CHUNK.findall(run)
-    # `self.dense_h_to_4h` is a name of the program's, though as short of letters as a key is.
+    # `self.dense_h_to_4h` is a name in a program, although it has as few letters as a key.
     named = _DOTTED.fullmatch(run) and not (any(map(str.isupper, run)) and sum(map(str.isdigit, run)) > 2)
     return not named and _entropy(run) > 3.2 and sum(map(len, chunks)) / len(chunks) < 2.6
 
 
 def _entropy(run: str) -> float:
-    """Bits per character."""
+    """The entropy in bits per character."""
     counts = Counter(run).values()
     return -sum(count / len(run) * math.log2(count / len(run)) for count in counts)
 
 
 def _is_of_the_program(value: str) -> bool:
-    """A type, a number, a constant or an attribute, without quotes: `token: str`, `pad_token=0`, `key=self.key`."""
+    """Whether this is code, not a secret: a type, number, constant or attribute: `token: str`, `key=self.key`."""
     return bool(_PLAIN.fullmatch(value))
 
 

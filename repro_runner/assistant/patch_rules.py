@@ -1,7 +1,7 @@
-"""Is a patch plain torch code, and does it leave compilation alone? Read, not run: a model's patch is untrusted code.
+"""Check that a model's patch is plain torch code and does not switch compilation off. It is read, not run.
 
-A patch may be run only if all that it adds is within an allowed set; text that the user's file had already, in another
-place, is the user's own. This keeps honest mistakes and plain attacks out. It is no sandbox, and none is claimed.
+A patch may be run only if everything that it adds is in an allowed set. Code that the user's file has already, in any
+place, is allowed. This stops mistakes and simple attacks. It is not a sandbox.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ATTRIBUTES = frozenset({
     "ForwardRef", "import_ir_module", "import_ir_module_from_buffer", "PyTorchFileReader", "PyTorchFileWriter",
     "Library",
 }) | sys.stdlib_module_names - _MODULES - {"select", "trace", "copy", "random", "array", "numbers"}
-"""Of torch and numpy: what reads, writes, loads code or starts processes, or leads there, as `torch.os` does."""
+"""Attributes of torch and numpy that read, write, load code or start processes, or that lead there, as `torch.os`."""
 # fmt: on
 _DODGES = {
     "disable": "turns compilation off",
@@ -59,23 +59,23 @@ _OF_PRIVATE = {
     },
     "_higher_order_ops": {"print", "while_loop"},
 }
-"""What may be used of the private modules that may be; what is in _DODGES gets a reason of its own."""
+"""The names of private modules that a patch may use. _DODGES are in here because find_dodges reports them."""
 _CONFIG = (
     "capture_", "allow_", "assume_static_by_default", "automatic_dynamic_shapes", "specialize_", "force_", "trace_",
     "enable_trace_",
 )  # fmt: skip
-"""Flags of torch._dynamo.config that change what can be traced, by how they start."""
+"""The starts of allowed flags of torch._dynamo.config: flags that change what can be traced."""
 _MOST_NUMBERS = 12
 
 
 def find_refusals(before: str, after: str) -> list[str]:
-    """Why the patched text is not to be run at all, in words; nothing if it may be."""
+    """The reasons why the patched text must not be run; empty if it may be. Raises SyntaxError."""
     old, new = ast.parse(before), ast.parse(after)
     return list(dict.fromkeys(_refusals(old, new)))
 
 
 def find_dodges(before: str, after: str) -> list[str]:
-    """By what means the patch would lower the number of breaks without fixing anything."""
+    """How the patch would lower the number of breaks without fixing them; empty if it does not. Raises SyntaxError."""
     old, new = ast.parse(before), ast.parse(after)
     found = [f"it {_DODGES[name]} ({name})" for name in sorted(_added(_words(old), _words(new))) if name in _DODGES]
     if Counter(_compile_calls(old)) != Counter(_compile_calls(new)):
@@ -93,7 +93,7 @@ def _refusals(old: ast.Module, new: ast.Module) -> Iterator[str]:
         private = [part for part in parts if part.startswith("_")] and module != "torch._dynamo"
         if parts[0] not in _MODULES or private or "*" in parts or _ATTRIBUTES.intersection(parts):
             yield f"it imports {module}"
-    # What the patch binds does not become the user's own by that: `open = open`, `def f(os): …`.
+    # A name does not become harmless because the patch binds it: `open = open`, `def f(os): …`.
     bound_by_patch = _own_names(new) - set(dir(builtins)) - _imported_from_elsewhere(new)
     ours = (_own_names(old) - _imported_from_elsewhere(old)) | bound_by_patch
     for use in _added(_foreign_uses(old, ours), _foreign_uses(new, ours)):
@@ -134,7 +134,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 
 def _own_names(tree: ast.Module) -> frozenset[str]:
-    """What the file itself binds (functions, classes, parameters, variables), or imports from the allowed modules."""
+    """The names that the file defines (functions, classes, parameters, variables) or imports from allowed modules."""
     bound: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -161,7 +161,7 @@ def _imported_from_elsewhere(tree: ast.Module) -> set[str]:
 
 
 def _foreign_uses(node: ast.AST, ours: Container[str]) -> Iterator[str]:
-    """Each use of a name from elsewhere, a call with its arguments: `os.remove(path)`, `open("x")`, `time.time()`."""
+    """Yield the text of each use of a name that is not in `ours`; for a call with its arguments: `os.remove(path)`."""
     if isinstance(node, ast.Call) and _is_foreign(node.func, ours):
         yield ast.unparse(node)
         inside: Iterator[ast.AST] = iter((*node.args, *node.keywords))
@@ -189,14 +189,14 @@ def _attributes(tree: ast.Module) -> Iterator[str]:
 
 
 def _attributes_set(tree: ast.Module) -> Iterator[str]:
-    """`self._kept = …`: the user's own."""
+    """Yield the attributes that are set on `self`, as in `self._kept = …`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and ends_with(node.value, "self"):
             yield node.attr
 
 
 def _words(tree: ast.Module) -> Iterator[str]:
-    """Names, attributes, keywords, and texts that are one word: `config.patch("suppress_errors", True)`."""
+    """Yield all names, attributes and keywords, and the last word of texts: `config.patch("suppress_errors", True)`."""
     yield from _names(tree)
     yield from _attributes(tree)
     for node in ast.walk(tree):
@@ -209,7 +209,7 @@ def _words(tree: ast.Module) -> Iterator[str]:
 
 
 def _config_flags(tree: ast.Module) -> Iterator[str]:
-    """`torch._dynamo.config.FLAG`, and keywords of `config.patch(FLAG=…)`."""
+    """Yield the flags in `torch._dynamo.config.FLAG` and in `config.patch(FLAG=…)`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ends_with(node.value, "config") and node.attr != "patch":
             yield node.attr
@@ -219,7 +219,7 @@ def _config_flags(tree: ast.Module) -> Iterator[str]:
 
 
 def _compile_calls(tree: ast.Module) -> Iterator[str]:
-    """How each call is made, without what is compiled; a decorator without arguments is a call, too."""
+    """Yield the keywords of each call of torch.compile. A decorator without arguments is a call, too."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and ends_with(node.func, "compile"):
             yield ", ".join(sorted(ast.unparse(keyword) for keyword in node.keywords))
@@ -244,19 +244,18 @@ def _numbers(tree: ast.Module) -> Iterator[str]:
 
 
 def bound_by(alias: ast.alias) -> str:
-    """The name that an import gives a meaning."""
+    """The name that an import defines."""
     return alias.asname or alias.name.partition(".")[0]
 
 
 def ends_with(node: ast.expr, name: str) -> bool:
-    """Whether the last name in it is this one: `torch._dynamo.config` ends with `config`."""
+    """Whether this is the last name of an expression: `torch._dynamo.config` ends with `config`."""
     return (isinstance(node, ast.Attribute) and node.attr == name) or (isinstance(node, ast.Name) and node.id == name)
 
 
 def find_overwritten(tree: ast.Module, original: ast.Module) -> Iterator[str]:
-    """What may be somebody else's and gets another meaning: attributes of anything but `self`, names that the original
-    imports, built-in names of the whole file. A gradient may be set, and flags of torch._dynamo.config have a rule of
-    their own."""
+    """Yield names that the program replaces: attributes of anything but `self`, names that `original` imports, and
+    built-in names at the top level. Gradients may be set. Flags of torch._dynamo.config are checked elsewhere."""
     imported = dict(_imported(original))
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load):
@@ -274,7 +273,7 @@ def find_overwritten(tree: ast.Module, original: ast.Module) -> Iterator[str]:
 
 
 def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """(the name, what it stands for) of each import."""
+    """Yield (the name that is defined, what it stands for) for each import."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             start = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
@@ -284,7 +283,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[str, str]]:
 
 
 def _binds(node: ast.AST) -> set[str]:
-    """The names that this node itself gives a meaning, besides imports."""
+    """The names that this node itself defines, except by an import."""
     if isinstance(node, ast.arg):
         return {node.arg}
     if isinstance(node, ast.alias):
@@ -298,7 +297,7 @@ def _assigns(node: ast.AST) -> set[str]:
 
 
 def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
-    """The node and what is in it, but nothing that belongs to a function or a class."""
+    """Yield the node and all nodes inside it, except those inside functions and classes."""
     yield node
     if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
         for child in ast.iter_child_nodes(node):

@@ -1,4 +1,4 @@
-"""What is sent to a model: the break, the user's lines around it, and what the registry knows, all masked."""
+"""Render what is sent to a model: the break, the user's code around it, and the registry's answers, all masked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from repro_runner.output.terminal import plain
 
 _MOST_LINES = 120
 _AROUND = 30
-"""Lines before and after the break, where it is in no function, or in a very long one."""
+"""How many lines before and after the break are sent if it is outside of functions, or in a very long one."""
 _NOT_THE_USERS = frozenset({"site-packages", "dist-packages"})
 
 
@@ -28,11 +28,11 @@ class Excerpt:
     imports: str
     code: str
     whole: str
-    """The file, for a patch to be applied to; it is not sent."""
+    """The whole file, to which a patch is applied. It is not sent."""
 
 
 def read_excerpt(site: Site) -> Excerpt | None:
-    """Of the user's file nearest to the break: its own, or the caller's where it is in a library; None if none is."""
+    """The excerpt of the user's file with the break or, for a break in a library, with its caller; None if none."""
     places = [(site.file, site.line), *((frame.file, frame.line) for frame in reversed(site.stack))]
     for file, line in places:
         path = Path(file)
@@ -42,12 +42,12 @@ def read_excerpt(site: Site) -> Excerpt | None:
             whole = path.read_text("utf-8")
             return make_excerpt(str(path), line, whole)
         except (OSError, ValueError, SyntaxError):
-            continue  # gone, or changed since the program ran
+            continue  # the file was deleted or changed since the program ran
     return None
 
 
 def make_excerpt(file: str, line: int, whole: str) -> Excerpt:
-    """Of this text; SyntaxError if it does not parse."""
+    """The excerpt around a line of the text `whole`. Raises SyntaxError if the text does not parse."""
     tree = ast.parse(whole)
     lines = whole.splitlines()
     first, last = _function_around(tree, line) or (line - _AROUND, line + _AROUND)
@@ -64,8 +64,8 @@ def make_excerpt(file: str, line: int, whole: str) -> Excerpt:
 
 
 def _function_around(tree: ast.Module, line: int) -> tuple[int, int] | None:
-    """The innermost function with this line in it, from its decorators on; a method comes with its class if that is
-    short: what it reads is set there."""
+    """(first, last) line of the innermost function with this line, including decorators. A method comes with its
+    class if that is short, because the class sets what the method reads."""
     found: tuple[int, int] | None = None
     for node in ast.walk(tree):  # outer before inner
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -79,18 +79,18 @@ def _function_around(tree: ast.Module, line: int) -> tuple[int, int] | None:
 
 
 _FOLDER = re.compile(r"(File \")[^\"\n]*/(?=[^\"/\n]+\")")
-"""Where torch quotes a stack: folders of the user's machine are not sent."""
+"""A folder in a stack that torch quotes. Folders of the user's machine are not sent."""
 _MOST_MESSAGE = 4000
-"""Characters of torch's message: some quote whole graphs."""
+"""How many characters of torch's message are sent. Some messages quote whole graphs."""
 
 
 def render_prompt(site: Site, *, answers: Advisor, torch: str) -> str:
-    """The whole text that is sent about this site, and nothing else is. Reads the user's file."""
+    """The whole text that is sent about this site. It reads the user's file."""
     return render_excerpt(site, read_excerpt(site), answers=answers, torch=torch)
 
 
 def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Advisor, torch: str) -> str:
-    """The same, of lines that were read already."""
+    """The whole text that is sent about this site, with an excerpt that was read before."""
     known = [answer for gb_id in site.gb_ids if (answer := answers.advise(gb_id, torch=torch)) is not None]
     template = text_templates(Path(__file__).with_name("templates")).get_template("prompt.txt.j2")
     text = template.render(
@@ -101,17 +101,17 @@ def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Advisor, tor
         stack=[(Path(frame.file).name, frame.line, frame.function, frame.source) for frame in site.stack],
         excerpt=excerpt,
         excerpt_file=Path(excerpt.file).name if excerpt else "",
-        answers=[_answer(answer) for answer in known],
+        answers=[_answer_fields(answer) for answer in known],
     )
-    return _inert(Masker().mask(text))
+    return _without_control_characters(Masker().mask(text))
 
 
-def _inert(text: str) -> str:
-    """Without control characters: what is sent can be shown on a terminal to the letter."""
+def _without_control_characters(text: str) -> str:
+    """The text with control characters spelt out, so that a terminal can show exactly what is sent."""
     return "\n".join("\t".join(map(plain, line.split("\t"))) for line in text.split("\n"))
 
 
-def _answer(answer: Advice) -> dict[str, object]:
+def _answer_fields(answer: Advice) -> dict[str, object]:
     return {
         "gb_id": answer.gb_id,
         "gb_type": answer.gb_type,

@@ -15,18 +15,18 @@ _CAUSE = re.compile(
 )
 _NO_PATCH = re.compile(r"^[*_# ]*NO PATCH", re.MULTILINE)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Of terminals, and those that turn the direction of text."""
+"""Control characters, and marks that change the direction of text."""
 _MOST_CAUSE = 2000
 _MOST_BLOCKS = 20
 
 
 class NotUnderstood(Exception):
-    """The reply is not in the form that was asked for, or its blocks don't fit the text; says which."""
+    """The reply does not have the requested form, or its blocks don't fit the text. The text says which."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
-    """Lines to look for, and what to put in their place."""
+    """Lines to find, and the lines that replace them."""
 
     search: str
     replace: str
@@ -34,14 +34,14 @@ class Block:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelReply:
-    """What a model says; no blocks where it says that there is no patch."""
+    """A model's cause and patch. There are no blocks if the model gives no patch."""
 
     cause: str
     blocks: tuple[Block, ...] = ()
 
 
 def parse_reply(text: str) -> ModelReply:
-    """NotUnderstood if it has no cause, or neither blocks nor NO PATCH."""
+    """Parse a reply. Raises NotUnderstood if it has no cause, or neither blocks nor NO PATCH."""
     text = _CONTROL.sub("", text.replace("\r\n", "\n"))
     found = _CAUSE.search(text)
     cause = re.sub(r"^```\w*$", "", found["cause"], flags=re.MULTILINE).strip() if found else ""
@@ -56,7 +56,7 @@ def parse_reply(text: str) -> ModelReply:
 
 
 def apply_blocks(text: str, blocks: tuple[Block, ...]) -> str:
-    """The text with every block applied; NotUnderstood if one is not found, or more than once."""
+    """The text with every block applied. Raises NotUnderstood if a block is not found, or found more than once."""
     ending = "\r\n" if "\r\n" in text else "\n"
     changed = text.replace("\r\n", "\n")
     for number, block in enumerate(blocks, 1):
@@ -70,14 +70,14 @@ def apply_blocks(text: str, blocks: tuple[Block, ...]) -> str:
 
 
 def _apply(text: str, block: Block) -> str:
-    """Whole lines; spaces at their ends don't count, nor does an indentation that all of them lack or have too much."""
+    """Replace the lines of one block. Spaces at line ends and a different common indentation are ignored."""
     if not block.search.strip():
         raise NotUnderstood("has nothing to search for")
     if "<masked-" in block.search or "<masked-" in block.replace:
         raise NotUnderstood("touches a line that was masked")
     lines = text.split("\n")
     wanted = block.search.rstrip("\n").split("\n")
-    places = [at for at in range(len(lines) - len(wanted) + 1) if _same(lines[at : at + len(wanted)], wanted)]
+    places = [at for at in range(len(lines) - len(wanted) + 1) if _same_lines(lines[at : at + len(wanted)], wanted)]
     if len(places) != 1:
         raise NotUnderstood("is not found in the code" if not places else f"fits in {len(places)} places")
     (at,) = places
@@ -87,7 +87,7 @@ def _apply(text: str, block: Block) -> str:
     return "\n".join([*lines[:at], *moved, *lines[at + len(wanted) :]])
 
 
-def _same(lines: list[str], wanted: list[str]) -> bool:
+def _same_lines(lines: list[str], wanted: list[str]) -> bool:
     def bare(each: list[str]) -> list[str]:
         return [line.rstrip() for line in textwrap.dedent("\n".join(each)).split("\n")]
 

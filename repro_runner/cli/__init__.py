@@ -49,18 +49,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     for verb, summary in VERBS.items():
         verbs.add_parser(verb, help=summary, add_help=False)
     words = list(sys.argv[1:] if argv is None else argv)
-    # What follows the verb is the verb's: of `explain SCRIPT --help`, even the script's.
+    # Everything after the verb belongs to the verb, or even to the script: `explain SCRIPT --help`.
     verb = str(parser.parse_args(words[:1]).verb)
     module = importlib.import_module(f"repro_runner.cli.{verb}")
     try:
         code = int(module.main(words[1:]))
         sys.stdout.flush()
         return code
-    except BrokenPipeError:  # `| head` has seen enough; Python would complain about the rest once more at its end
+    except BrokenPipeError:  # `| head` has closed the pipe; Python would print an error when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_AS_IT_SHOULD_BE
     except (InvalidInput, WriteFailed, NoTorch, NoGpu) as error:
-        # It names files and what is in them; neither may steer the terminal.
+        # The text has names and contents of files. Their control characters must not reach the terminal.
         print("\n".join(map(plain, str(error).split("\n"))), file=sys.stderr)
         return REFUSED
 

@@ -1,4 +1,4 @@
-"""`graphbreak add run.json --name N`: the breaks of a saved run, as seen in a program of yours; nothing else of it."""
+"""`graphbreak add run.json --name N`: add the breaks of a saved run, and nothing else of it, to captured/."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 
 _LONGEST = 200
-"""Characters of --about: it stands in a line of a page."""
+"""The most characters of --about, which must fit into one line of a page."""
 
 KEPT = """\
 what is kept:
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _read(arguments: argparse.Namespace, path: Path) -> Report:
-    """The run; InvalidInput with all that is wrong with the arguments."""
+    """Read the run. Raises InvalidInput with everything that is wrong with the arguments."""
     problems = []
     if not is_name(arguments.name):
         problems.append(Problem(f"--name {plain(arguments.name)}", f"use {NAME_RULE}"))

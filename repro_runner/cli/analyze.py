@@ -1,4 +1,4 @@
-"""`graphbreak analyze`: what a run left, as text."""
+"""`graphbreak analyze`: show the documents of a run as text."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ TYPES = {
     "graphs": ("graphs",),
     "guards": ("guards",),
 }
-"""What can be asked for -> the parts it is made of; any one will do."""
+"""The values of --type, each with the parts that it shows. One of the parts must be there."""
 _MAKES = {"constraints": "check", "graphs": "check", "guards": "guards"}
 
 
 class AnalysisDocument(Document):
-    """What `--json` prints begins so; the documents that were asked for follow."""
+    """The start of what `--json` prints. The requested documents follow."""
 
     type: str
     run: str
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print it; 2 if there is no such run, or nothing of that type in it."""
+    """Print what a run has of a type. Exit code 2 if there is no such run, or nothing of that type in it."""
     parser = argparse.ArgumentParser(
         prog="graphbreak analyze", description="What a run left: guards, constraints, graphs, or a summary."
     )
@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _documents(contents: RunContents, asked: str) -> dict[str, Any]:
-    """InvalidInput if there are none, or if one that is needed can't be read."""
+    """The documents of a type. Raises InvalidInput if there are none, or if one can't be read."""
     from repro_runner.report.parts.catalogue import judge_parts
 
     if asked == "summary":
@@ -76,12 +76,12 @@ def _documents(contents: RunContents, asked: str) -> dict[str, Any]:
     if asked == "graphs" and contents.graphs:
         found["graphs"] = list(contents.graphs.values())
     if not found:
-        raise InvalidInput([Problem(contents.run.id, _nothing(asked))])
+        raise InvalidInput([Problem(contents.run.id, _advice_if_missing(asked))])
     return found
 
 
-def _nothing(asked: str) -> str:
-    """What to do about a run that has nothing of the type: another that has, or the verb that makes one."""
+def _advice_if_missing(asked: str) -> str:
+    """Advice for a run that has nothing of the type: name a run that has it, or the verb that makes it."""
     made = f"`graphbreak {_MAKES[asked]} MODEL.py:make_model` makes a run that has"
     others = [run for run in list_runs() if any(map(run.has, _files(asked)))]
     newest = f"; the newest that has is {others[-1].id}" if others else ""
@@ -93,7 +93,7 @@ def _files(asked: str) -> list[str]:
 
 
 def _lines(contents: RunContents, asked: str) -> Iterator[str]:
-    """InvalidInput if a document is not what its kind promises."""
+    """The lines to print. Raises InvalidInput if a document has the wrong contents."""
     from repro_runner.report import text
     from repro_runner.report.parts.catalogue import MALFORMED, damaged
 

@@ -21,8 +21,7 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def main(argv: Sequence[str]) -> int:
-    """0 if it is done, also where there was nothing to do; 1 if the user answered no; 2 if there is no terminal to ask
-    on."""
+    """List or delete runs. Exit code 0 when done, 1 if the user answered no, 2 if there is no terminal to ask."""
     arguments = _parser().parse_args(argv)
     if arguments.action == "list":
         return _list(arguments)
@@ -82,7 +81,7 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _when(started: str) -> str:
-    """In the reader's own time."""
+    """The time in the reader's time zone."""
     try:
         return f"{datetime.fromisoformat(started).astimezone():%Y-%m-%d %H:%M}"
     except ValueError:
@@ -103,7 +102,7 @@ def _clean(arguments: argparse.Namespace) -> int:
         if not sys.stdin.isatty():
             print(f"{about}: not deleted, since nobody can be asked here; add --yes", file=sys.stderr)
             return REFUSED
-        if not _agreed(chosen, about):
+        if not _confirm(chosen, about):
             print("nothing was deleted")
             return NOT_AS_IT_SHOULD_BE
     deleted = delete_runs(chosen)
@@ -111,11 +110,11 @@ def _clean(arguments: argparse.Namespace) -> int:
     return DONE
 
 
-def _agreed(chosen: Sequence[RunFolder], about: str) -> bool:
+def _confirm(chosen: Sequence[RunFolder], about: str) -> bool:
     for run in chosen:
         print(f"  {run.id}")
     try:
-        # `input` would ask on standard error.
+        # `input` would print the question on standard error.
         print(f"delete {about}, from {plain(runs_home())}? [y/N] ", end="", flush=True)
         answer = input()
     except EOFError:

@@ -1,4 +1,4 @@
-"""`graphbreak bench`: models under several backends, and what a break costs."""
+"""`graphbreak bench`: measure models under several backends, and the cost of a break."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _why_unknown(name: str) -> str:
 
 
 def _out_files(arguments: argparse.Namespace, kinds: Sequence[str], environment: dict[str, Any]) -> dict[str, Path]:
-    """Kind of a document -> where `--out` wants it; refused before hours of work."""
+    """Where `--out` puts each kind of document. Raises InvalidInput early, before hours of work."""
     out: Path | None = arguments.out
     if out is None:
         return {}
@@ -144,7 +144,7 @@ def _out_files(arguments: argparse.Namespace, kinds: Sequence[str], environment:
 
 
 def _read_earlier(path: Path) -> dict[str, Any]:
-    """The document that an earlier run has left there; InvalidInput if something else is there."""
+    """The document of an earlier run at this path. Raises InvalidInput if something else is there."""
     if not path.exists():
         return {}
     try:
@@ -158,7 +158,7 @@ def _read_earlier(path: Path) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Keeper:
-    """Keeps a document in the run's folder, and where `--out` says; anew whenever it has grown."""
+    """Writes a document into the run's folder and to `--out`, again each time the document grows."""
 
     run: RunFolder
     files: dict[str, Path]
@@ -182,7 +182,7 @@ def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[s
     keeper.keep(bench_document(environment, rows))
     for row in measure_rows(planned, timeout=arguments.timeout):
         rows.append(row)
-        keeper.keep(bench_document(environment, rows))  # at once: a kill loses only what was running
+        keeper.keep(bench_document(environment, rows))  # at once, so that a kill loses only the running model
         how = f"failed: {row['cause']}" if row["status"] == "failed" else "measured"
         line = f"{row['model']} {row['backend']}: {how} [{len(planned) - len(rows)} left]"
         print(plain(line), file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""`graphbreak check MODEL.py:make_model`: what a device refuses of a model, which ops it lacks, what that costs."""
+"""`graphbreak check MODEL.py:make_model`: what a device refuses, which ops it does not have, and what that costs."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ exit codes:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print what was found, write a run; 1 if the device refuses something."""
+    """Print the result and write a run. Exit code 1 if the device refuses something."""
     arguments = _parser().parse_args(argv)
     environment = describe_environment(arguments.device)
-    # What a model prints is not part of the answer.
+    # Output of the model goes to standard error, because it is not part of the result.
     with contextlib.redirect_stdout(sys.stderr):
-        run, result = _checked(arguments, environment)
+        run, result = _run_check(arguments, environment)
     if arguments.json:
         print(json.dumps(result.document(run.id)))
     else:
@@ -78,12 +78,12 @@ class _PrintExample(argparse.Action):
         parser.exit()
 
 
-def _checked(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, CheckResult]:
+def _run_check(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, CheckResult]:
     from repro_runner.adapters import check_model, read_capabilities, write_check
 
     device = None if arguments.device_file is None else read_capabilities(arguments.device_file)
     model = read_model(arguments)
-    run = RunFolder.create("check", subject=model.name, environment=environment, **_asked(arguments))
+    run = RunFolder.create("check", subject=model.name, environment=environment, **_settings(arguments))
     try:
         result = check_model(
             model,
@@ -99,7 +99,7 @@ def _checked(arguments: argparse.Namespace, environment: dict[str, str]) -> tupl
     return run, result
 
 
-def _asked(arguments: argparse.Namespace) -> dict[str, Any]:
+def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "device_file": None if arguments.device_file is None else str(arguments.device_file),
         "decompositions": arguments.decompositions,

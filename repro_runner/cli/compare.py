@@ -1,4 +1,4 @@
-"""`graphbreak compare a.json b.json`: what a change to a program, or another torch, did to its breaks."""
+"""`graphbreak compare a.json b.json`: how a change to a program, or another torch, changed its breaks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def main(argv: Sequence[str]) -> int:
     """Print what changed."""
     arguments = _parser().parse_args(argv)
     comparison = compare_runs(*_read(arguments.before, arguments.after))
-    print(_shown(comparison, arguments.format))
+    print(_render(comparison, arguments.format))
     return NOT_AS_IT_SHOULD_BE if arguments.fail_on_new and comparison.new_sites else DONE
 
 
@@ -60,7 +60,7 @@ def _read(*paths: Path) -> list[Saved]:
     return runs
 
 
-def _shown(comparison: Comparison, form: str) -> str:
+def _render(comparison: Comparison, form: str) -> str:
     if form == "json":
         return json.dumps(comparison_document(comparison), indent=2, allow_nan=False)
     return comparison_markdown(comparison) if form == "md" else comparison_text(comparison)

@@ -21,7 +21,7 @@ exit codes:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Take the tour; on a terminal it waits between steps."""
+    """Run the tour. On a terminal it waits between steps."""
     parser = argparse.ArgumentParser(
         prog="graphbreak demo",
         description="A guided tour on a tiny model: check, diff, guards, minify, artifacts, report. About a minute.",
@@ -43,23 +43,23 @@ def _tour(waits: bool) -> int:
     from repro_runner.demo.tour import take_tour
 
     run = RunFolder.create("demo", subject="model.py:make_model", environment=environment)
-    _tell("A tiny model, a device that can't do all of it, and a backend with a fault: six commands.")
-    surprises = take_tour(run, _tell, _pause if waits else lambda: None)
+    _print_text("A tiny model, a device that can't do all of it, and a backend with a fault: six commands.")
+    surprises = take_tour(run, _print_text, _pause if waits else lambda: None)
     if surprises:
-        _tell("\nThese did not end as they should:")
-        _tell("\n".join(f"$ {step.command}" for step in surprises))
+        _print_text("\nThese did not end as they should:")
+        _print_text("\n".join(f"$ {step.command}" for step in surprises))
         return NOT_AS_IT_SHOULD_BE
-    _tell("\nThat was the tour. The report needs neither network nor script: open it in a browser.")
+    _print_text("\nThat was the tour. The report needs neither network nor script: open it in a browser.")
     return DONE
 
 
-def _tell(text: str) -> None:
-    """Sentences wrapped to the width of a page; commands and code as they are."""
+def _print_text(text: str) -> None:
+    """Print sentences wrapped to the width of a page, and commands and code unchanged."""
     for line in text.split("\n"):
         kept = line.startswith(("$", " "))
         print(line if kept else textwrap.fill(line, 100, break_on_hyphens=False), flush=True)
 
 
 def _pause() -> None:
-    print("\n[Enter] goes on, Ctrl-C ends: ", end="", flush=True)  # `input` would ask on standard error
+    print("\n[Enter] goes on, Ctrl-C ends: ", end="", flush=True)  # `input` would print it on standard error
     input()

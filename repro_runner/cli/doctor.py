@@ -36,12 +36,12 @@ class Finding:
     """`torch._dynamo.reset`."""
     purpose: str
     state: str
-    """`present`, `missing`, or `not needed` for one that is missing and that nothing depends on."""
+    """`present`, `missing`, or `not needed` for a missing name that nothing depends on."""
     verbs: tuple[str, ...]
 
 
 def main(argv: Sequence[str]) -> int:
-    """Look every name up, and print what was found."""
+    """Look up every name and print the result."""
     parser = argparse.ArgumentParser(
         prog="graphbreak doctor",
         description="Check that the installed torch has every private name that this project uses.",
@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def examine() -> Iterator[Finding]:
-    """Every name in torch_seams, looked up in the installed torch."""
+    """Look up every name of torch_seams in the installed torch."""
     users = find_verbs()
     for name, seam in SEAMS.items():
         yield _finding(seam.path, seam, seam.optional, users[name])
@@ -85,7 +85,7 @@ def _finding(path: str, seam: Seam, optional: bool, verbs: tuple[str, ...]) -> F
 
 
 def find_verbs() -> dict[str, tuple[str, ...]]:
-    """Seam -> the verbs whose code, or what that code imports, uses it. Read from the sources, so it stays true."""
+    """For each seam, the verbs that use it, directly or through imports. This is read from the source files."""
     modules = dict(_modules())
     reached = {verb: _reachable(f"{_PACKAGE}.cli.{verb}", modules) for verb in _verbs(modules)}
     used = {name: _seams_in(tree) for name, tree in modules.items()}
@@ -110,7 +110,7 @@ def _verbs(modules: dict[str, ast.Module]) -> list[str]:
 
 
 def _reachable(start: str, modules: dict[str, ast.Module]) -> set[str]:
-    """The module and all that it imports, however deep."""
+    """The module and everything that it imports, directly and indirectly."""
     reached: set[str] = set()
     waiting = [start]
     while waiting:
@@ -122,7 +122,7 @@ def _reachable(start: str, modules: dict[str, ast.Module]) -> set[str]:
 
 
 def _imports(tree: ast.Module, modules: dict[str, ast.Module]) -> Iterator[str]:
-    """What it imports, also inside functions, and the tasks that it names for children: `package.module:function`."""
+    """Yield the modules that a module imports, also inside functions, and those of tasks: `package.module:function`."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):

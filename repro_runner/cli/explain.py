@@ -1,4 +1,4 @@
-"""`graphbreak explain SCRIPT [ARGS…]`: run a program, and tell where its graphs break, how often, and what to do."""
+"""`graphbreak explain SCRIPT [ARGS…]`: run a program, and show where its graphs break, how often, and how to fix it."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ exit codes:
   130  interrupted; the report goes up to there
 """
 _MOST = 5
-"""So many breaks are named in one line."""
+"""How many breaks are named in one line."""
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run the program, show the report, write what is asked for."""
+    """Run the program, show the report, and write the requested files."""
     parser = _make_parser()
     arguments = parser.parse_args(argv)
     if arguments.schema:
@@ -78,7 +78,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         return _explain(arguments, words)
     except KeyboardInterrupt:
-        _tell("interrupted")
+        _to_stderr("interrupted")
         return INTERRUPTED
 
 
@@ -91,7 +91,7 @@ def _make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    # All that follows the script or the module is the program's own.
+    # Everything after the script or the module belongs to the program.
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="SCRIPT", help="a script, and its arguments")
     parser.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, default=[], metavar="MODULE", help="a module, as for python -m"
@@ -130,29 +130,29 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _program_words(arguments: argparse.Namespace) -> list[str]:
-    """The program and its arguments; `-mMODULE` leaves the arguments to the other list."""
+    """The program and its arguments. With `-mMODULE`, argparse puts the arguments into the other list."""
     words = [*arguments.module, *arguments.command]
     return words[1:] if words[:1] == ["--"] else words
 
 
 def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
-    """InvalidInput names everything that is wrong, before the program has run for an hour."""
+    """Raise InvalidInput with everything that is wrong, before the program runs."""
     problems = [*_check_program(arguments, words[0]), *_check_targets(arguments)]
     if arguments.allow:
-        problems += _refused(lambda: read_allowed(arguments.allow))
+        problems += _problems_of(lambda: read_allowed(arguments.allow))
     if arguments.report:
         from repro_runner.fix_report import check_folder
 
-        problems += _refused(lambda: check_folder(arguments.report))
+        problems += _problems_of(lambda: check_folder(arguments.report))
     if arguments.llm:
         from repro_runner.assistant import read_settings
 
-        problems += _refused(lambda: read_settings(url=arguments.llm_url, model=arguments.llm_model))
+        problems += _problems_of(lambda: read_settings(url=arguments.llm_url, model=arguments.llm_model))
     if problems:
         raise InvalidInput(problems)
 
 
-def _refused(check: Callable[[], object]) -> tuple[Problem, ...]:
+def _problems_of(check: Callable[[], object]) -> tuple[Problem, ...]:
     try:
         check()
     except InvalidInput as error:
@@ -182,7 +182,7 @@ def _check_targets(arguments: argparse.Namespace) -> Iterator[Problem]:
 
 
 def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
-    describe_environment("cpu")  # says in one line that there is no torch
+    describe_environment("cpu")  # raises NoTorch early, if torch is not installed
     program = ProgramToRun(
         script="" if arguments.module else words[0],
         module=words[0] if arguments.module else "",
@@ -200,14 +200,14 @@ def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
         stdout=keep_stdout(alone=arguments.format != "terminal" and arguments.out is None),
     )
     report = _run(start)
-    if os.getpid() != start.process:  # a child that the program forked: the report is its parent's
+    if os.getpid() != start.process:  # this is a child that the program forked: its parent shows the report
         return report.program.exit_code or DONE
     return _show(start, report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Start:
-    """How things were before the program changed them."""
+    """The state before the program runs, because the program may change it."""
 
     arguments: argparse.Namespace
     program: ProgramToRun
@@ -224,7 +224,7 @@ def _run(start: _Start) -> Report:
     streams = sys.stdout, sys.stderr
 
     def put_back() -> None:
-        """The program may have put other streams there, closed them, and gone elsewhere."""
+        """Restore streams and folder. The program may have replaced or closed the streams and changed the folder."""
         sys.stdout, sys.stderr = map(usable, streams)
         os.chdir(start.folder)
 
@@ -233,7 +233,7 @@ def _run(start: _Start) -> Report:
         try:
             return _show(start, report)
         except (WriteFailed, BrokenPipeError) as error:
-            _tell(str(error))
+            _to_stderr(str(error))
             return REFUSED
 
     try:
@@ -244,7 +244,7 @@ def _run(start: _Start) -> Report:
 
 
 def _show(start: _Start, report: Report) -> int:
-    """Show and keep what was found; the exit code."""
+    """Show the report and write the requested files. Returns the exit code."""
     arguments, folder = start.arguments, start.folder
     outcome = Outcome(
         report=report,
@@ -270,7 +270,7 @@ def _show(start: _Start, report: Report) -> int:
             _write(arguments.out, text)
         if arguments.show_prompt:
             _show_prompts(arguments, report, start.stdout)
-    finally:  # `| head` may have seen enough
+    finally:  # also if `| head` has closed the pipe
         _keep(arguments, outcome, folder)
     if arguments.report and report.program.exit_code != INTERRUPTED:
         _write_fix_report(arguments.report, report, start.program)
@@ -278,18 +278,18 @@ def _show(start: _Start, report: Report) -> int:
 
 
 def _suggestions(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> tuple[Suggestion, ...] | None:
-    """What a language model proposes, tried; None where none was asked."""
+    """The suggestions of a language model, after trying them; None if no model was asked."""
     if not arguments.llm or report.program.exit_code == INTERRUPTED:
         return None
     from repro_runner.assistant import ask, read_settings
     from repro_runner.explain.render.formats import read_answers
 
     settings = read_settings(url=arguments.llm_url, model=arguments.llm_model)
-    return ask(report, program, settings, answers=read_answers(), tell=_tell)
+    return ask(report, program, settings, answers=read_answers(), tell=_to_stderr)
 
 
 def _show_prompts(arguments: argparse.Namespace, report: Report, stdout: FileIO) -> None:
-    """After a terminal's report; a document stays alone on standard output."""
+    """Show the prompts after a report for the terminal. A document must be alone on standard output."""
     from repro_runner.assistant import render_prompts
     from repro_runner.explain.render.formats import read_answers
 
@@ -300,7 +300,7 @@ def _show_prompts(arguments: argparse.Namespace, report: Report, stdout: FileIO)
     if arguments.format == "terminal" and arguments.out is None:
         write_stdout(stdout, text)
     else:
-        _tell(text)
+        _to_stderr(text)
 
 
 def _keep(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> None:
@@ -310,19 +310,19 @@ def _keep(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> None
         _write(arguments.save, outcome_text(outcome))
     if arguments.write_allow:
         write_allowed(arguments.write_allow, allow_list(outcome.report, folder=folder))
-        _tell(f"{arguments.write_allow} written")
+        _to_stderr(f"{arguments.write_allow} written")
 
 
 def _write_fix_report(folder: Path, report: Report, program: ProgramToRun) -> None:
     from repro_runner.explain.render.formats import read_registry
     from repro_runner.fix_report import findings_of_program, write_fix_report
 
-    written = write_fix_report(folder, findings_of_program(report, program), read_registry(), tell=_tell)
-    _tell(f"{written.report} written")
+    written = write_fix_report(folder, findings_of_program(report, program), read_registry(), tell=_to_stderr)
+    _to_stderr(f"{written.report} written")
 
 
 def _screen(arguments: argparse.Namespace) -> Screen | None:
-    """What standard output can show; None where no terminal's text goes there."""
+    """The width and colours of standard output; None if no text for a terminal is written there."""
     if arguments.out is not None or arguments.format != "terminal":
         return None
     from repro_runner.explain.render.terminal import screen_of
@@ -335,15 +335,15 @@ def _write(path: Path, text: str) -> None:
         path.write_bytes(text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise WriteFailed(f"{path}: {error.strerror}; name another file") from error
-    _tell(f"{path} written")
+    _to_stderr(f"{path} written")
 
 
-def _tell(line: str) -> None:
+def _to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
 def _verdict(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> int:
-    """The exit code; standard error's last line says why it is not 0."""
+    """The exit code. If it is not 0, the last line on standard error says why."""
     report, judgement = outcome.report, outcome.judgement
     refused = report.sites if judgement is None else judgement.new
     if report.program.exit_code == INTERRUPTED:
@@ -359,5 +359,5 @@ def _verdict(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> i
         )
     else:
         return DONE
-    _tell(f"exit code {code}: {plain(why)}")
+    _to_stderr(f"exit code {code}: {plain(why)}")
     return code

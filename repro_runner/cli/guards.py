@@ -1,4 +1,4 @@
-"""`graphbreak guards MODEL.py:make_model`: why it would be compiled again, and what to do about it."""
+"""`graphbreak guards MODEL.py:make_model`: why a model would be compiled again, and how to avoid it."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ exit codes:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Inspect, print, write guards.json and breaks.json."""
+    """Inspect a model, print the result, and write guards.json and breaks.json."""
     arguments = _parser().parse_args(argv)
-    # A model may print; with --json, only the document is on standard output.
+    # A model may print, but with --json only the document may be on standard output.
     with contextlib.redirect_stdout(sys.stderr) if arguments.json else contextlib.nullcontext():
         report, run = _inspect(arguments)
     if arguments.json:

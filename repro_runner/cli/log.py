@@ -1,4 +1,4 @@
-"""`graphbreak log FILE…`: the breaks in logs, traces and tracebacks, with their fixes. Needs no torch."""
+"""`graphbreak log FILE…`: show the breaks in logs, traces and tracebacks, with their fixes. It does not need torch."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("terminal", "json", "md")
 _WORTH_A_BAR = 32 * 1024 * 1024
-"""Bytes below which reading takes less than a second."""
+"""Reading fewer bytes than this takes less than a second."""
 
 EPILOG = """\
 examples:
@@ -50,7 +50,7 @@ exit codes:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Read the logs, show their breaks, write what is asked for."""
+    """Read the logs, show their breaks, and write the requested files."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.schema:
@@ -89,7 +89,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    """Say all that is wrong before gigabytes are read."""
+    """Raise InvalidInput with everything that is wrong, before gigabytes are read."""
     problems = []
     if arguments.torch and not re.fullmatch(r"\d+\.\d+\.\d+(?:\+\S+)?", arguments.torch):
         problems.append(Problem(f"--torch {arguments.torch}", "write a release as torch.__version__ has it: 2.13.0"))
@@ -127,7 +127,7 @@ def _log(arguments: argparse.Namespace) -> int:
 
 
 def _show(text: str, out: Path | None) -> None:
-    """Names of files may hold what no encoding has, and a terminal may know few characters."""
+    """Print or write the text. Characters that the encoding does not have are spelt out."""
     encoding = "utf-8" if out else sys.stdout.encoding or "utf-8"
     text = text.encode(encoding, "backslashreplace").decode(encoding)
     if out is None:
@@ -163,13 +163,13 @@ def _render(analysis: LogAnalysis, answers: Advisor, arguments: argparse.Namespa
     from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
 
     screen = screen_of(sys.stdout) if arguments.out is None else Screen()
-    # never wrapped: a command is there to be copied
+    # Commands are never wrapped, so that they can be copied.
     commands = "".join(f"\nthis makes a log that can tell:\n\n{command}\n" for command in find_commands(analysis))
     return render_terminal(view, screen, summary=arguments.summary) + commands
 
 
 def _verdict(analysis: LogAnalysis, arguments: argparse.Namespace) -> int:
-    """The exit code; on standard error, the reasons for one that is not 0."""
+    """The exit code. If it is not 0, the reasons are printed on standard error."""
     for problem in analysis.problems:
         print(plain(problem), file=sys.stderr)
     if analysis.interrupted:
@@ -185,7 +185,7 @@ def _verdict(analysis: LogAnalysis, arguments: argparse.Namespace) -> int:
 
 @contextmanager
 def _progress(sources: Sequence[Source]) -> Iterator[Callable[[int], None] | None]:
-    """On a terminal, a bar over the bytes; for what is read at once, none."""
+    """Show a progress bar on a terminal, unless the logs are so small that they are read at once."""
     from repro_runner.logs.sources import count_bytes
 
     total = count_bytes(sources)

@@ -34,7 +34,7 @@ file. It then prints which verdicts changed.
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the merged file; 2 if a shard can't be read or does not fit the others."""
+    """Write the merged file. Exit code 2 if a shard can't be read or does not fit the others."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if arguments.waiting and arguments.out:
@@ -87,7 +87,7 @@ def _merge_into(folder: Path, where: str, merged: Document, waiting: Path | None
 
 
 def _report(before: Document, after: Document, merged: Document, current: Mapping[str, str]) -> Iterator[str]:
-    """Verdicts before and after; the ids behind each change; what the shards should have had and do not."""
+    """Yield lines with the verdicts before and after, the ids behind each change, and runs that the shards lack."""
     environment = after["environment"]
     yield f"torch {environment['torch']}, Python {environment['python']}, {environment['device']}"
     yield f"before: {_count(before)}"
@@ -121,7 +121,7 @@ def _count(document: Document) -> str:
 
 
 def _listed(ids: Mapping[str, Sequence[str]]) -> str:
-    """GB0001, GB0002:eager+mock: the backends where it is not all of them."""
+    """`GB0001, GB0002:eager+mock`: the backends are listed only if they are not all backends."""
     return ", ".join(
         gb_id if set(backends) == set(BACKENDS) else f"{gb_id}:{'+'.join(backends)}"
         for gb_id, backends in sorted(ids.items())

@@ -1,4 +1,4 @@
-"""`graphbreak minify MODEL.py:make_model`: the smallest program that fails as a model does."""
+"""`graphbreak minify MODEL.py:make_model`: find the smallest program that fails in the same way as a model."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ exit codes:
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print where the program is and what it said when it was run; 1 if it could not be confirmed."""
+    """Print the program's path and the result of running it. Exit code 1 if the failure is not confirmed."""
     arguments = _parser().parse_args(argv)
     environment = describe_environment(arguments.device)
     try:
-        # What a model or a backend prints is not part of the answer.
+        # Output of a model or a backend goes to standard error, because it is not part of the result.
         with contextlib.redirect_stdout(sys.stderr):
             run, search = _minify(arguments, environment)
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""The arguments that every verb about a user's model has, and kinds of number that several verbs take."""
+"""The arguments of every verb about a user's model, and types of numbers that several verbs use."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """MODEL.py:make_model, --device and --seed."""
+    """Add the arguments MODEL.py:make_model, --device and --seed."""
     parser.add_argument(
         "model",
         metavar="MODEL.py:FUNCTION",
@@ -21,14 +21,14 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def whole_number(text: str) -> int:
-    """For argparse: 0 or more."""
+    """A type for argparse: 0 or more."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number")
     return int(text)
 
 
 def positive_number(text: str) -> int:
-    """For argparse: 1 or more."""
+    """A type for argparse: 1 or more."""
     number = whole_number(text)
     if number < 1:
         raise argparse.ArgumentTypeError("must be at least 1")
@@ -36,7 +36,7 @@ def positive_number(text: str) -> int:
 
 
 def read_model(arguments: argparse.Namespace) -> ModelUnderTest:
-    """Import torch, then the user's file; InvalidInput if there is no model in it."""
+    """Import torch and load the model from the user's file. Raises InvalidInput if there is no model in it."""
     from repro_runner.model_under_test import load_model
 
     return load_model(arguments.model, device=arguments.device, seed=arguments.seed)

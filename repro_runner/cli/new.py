@@ -1,4 +1,4 @@
-"""`graphbreak new GB0042`: start a repro from what the registry says and from the line in torch that emits it."""
+"""`graphbreak new GB0042`: start a repro from the registry's texts and from the line in torch that raises the break."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from registry.model import CallSite, GraphBreak
 from repro_runner.exit_codes import DONE, REFUSED
 
 _AROUND = 12
-"""Lines of torch's source before and after the call."""
+"""How many lines of torch's source are shown before and after the call."""
 
 _BODY = '''
 import torch
@@ -37,7 +37,7 @@ def fixed(x):
 
 
 def main(argv: Sequence[str]) -> int:
-    """Write the file; 2 if there is no such id, or a repro already."""
+    """Write the file. Exit code 2 if there is no such id, or if there is a repro already."""
     parser = argparse.ArgumentParser(prog="graphbreak new", description="Start a repro for an id.")
     parser.add_argument("gb_id", metavar="ID")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: registry/repros/ID.py")
@@ -79,7 +79,7 @@ def _lines(gb: GraphBreak) -> Iterator[str]:
 
 
 def _source(site: CallSite) -> Iterator[str]:
-    """The call in the installed torch, where the same file emits the same type; lines differ between releases."""
+    """Yield the lines around the call in the installed torch. They are found by file and type, not by line number."""
     found = importlib.util.find_spec("torch")
     if found is None or found.origin is None:
         return

@@ -1,4 +1,4 @@
-"""What `graphbreak run` shows while it runs: a bar on a terminal, plain lines elsewhere, JSON lines if asked for."""
+"""Show the progress of `graphbreak run`: a bar on a terminal, plain lines elsewhere, or JSON lines with --json."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 
 
 class Display(Protocol):
-    """Is told of every job twice."""
+    """Shows when each job starts and ends."""
 
     def started(self, key: str) -> None:
-        """The job `GB0042/eager` runs now."""
+        """Call this when a job, such as `GB0042/eager`, starts."""
 
     def ended(self, ended: Finished, problem: str) -> None:
-        """It ended; `problem` is empty where all is as it should be."""
+        """Call this when a job ends. `problem` is empty if its result is good."""
 
 
 @contextmanager
 def progress(total: int, answers: TextIO, *, as_json: bool) -> Iterator[Display]:
-    """Give the display that fits where the output goes."""
+    """The display that fits the output: JSON lines, a bar or plain lines."""
     if as_json:
         yield _JsonLines(answers)
         return
@@ -36,7 +36,7 @@ def progress(total: int, answers: TextIO, *, as_json: bool) -> Iterator[Display]
     try:
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-    except ImportError:  # where nothing but torch is installed
+    except ImportError:  # rich is not installed
         yield _Lines(total, answers)
         return
     with Progress(
@@ -70,7 +70,7 @@ class _Lines:
 
 
 class _Bar:
-    """Only what needs somebody's eye scrolls by; the rest is counted."""
+    """Prints only jobs with problems. All other jobs are counted in the bar."""
 
     def __init__(self, total: int, bar: Progress) -> None:
         self._bar, self._total = bar, total

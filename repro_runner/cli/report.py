@@ -1,4 +1,4 @@
-"""`graphbreak report`: everything about a model, or what a run left, in one file."""
+"""`graphbreak report`: write everything about a model, or all documents of a run, into one file."""
 
 from __future__ import annotations
 
@@ -103,13 +103,13 @@ def _make_run(arguments: argparse.Namespace) -> RunFolder:
         device_file=None if arguments.device_file is None else str(arguments.device_file),
         seconds=arguments.timeout or _TIMEOUT_S,
     )
-    run = examine(examination, describe_environment(examination.device), _say)
+    run = examine(examination, describe_environment(examination.device), _to_stderr)
     if arguments.bench:
-        measure(examination, run, _say)
+        measure(examination, run, _to_stderr)
     return run
 
 
-def _say(line: str) -> None:
+def _to_stderr(line: str) -> None:
     print(plain(line), file=sys.stderr, flush=True)
 
 

@@ -1,4 +1,4 @@
-"""`graphbreak run [IDS]`: run repros, name their breaks, prove their fixes, write evidence."""
+"""`graphbreak run [IDS]`: run repros, find their breaks, verify their fixes, and write evidence."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Run; return the exit code."""
     arguments = _parser().parse_args(argv)
-    answers = sys.stdout  # Ray prints, too; what it says goes elsewhere
+    answers = sys.stdout  # Ray's own output is redirected to standard error
     try:
         repros = _choose(arguments)
         with _executor(arguments) as executor:
@@ -159,7 +159,7 @@ def _run(
                 document = put_run(
                     document, ended.gb_id, repros[ended.gb_id].sha256, ended.backend, ended.record, environment
                 )
-                write_data_file(out, dump_document(document))  # at once: a kill loses only what was running
+                write_data_file(out, dump_document(document))  # at once, so that a kill loses only running jobs
                 verdicts[str(ended.record["verdict"])] += 1
                 problem = problem_of(ended.record)
                 bad += bool(problem)
@@ -174,7 +174,7 @@ def _run(
 
 
 def problem_of(record: Mapping[str, Any]) -> str:
-    """What somebody has to look at; empty where all is as it should be."""
+    """The problem in a record, as text; empty if the record is good."""
     if record["verdict"] not in GOOD:
         return (
             str(record.get("cause", ""))

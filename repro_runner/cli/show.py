@@ -1,4 +1,4 @@
-"""`graphbreak show GB0042`: wording, history and source of one id, from the data in the package."""
+"""`graphbreak show GB0042`: print the wording, history and source of one id, from the data in the package."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from repro_runner.exit_codes import DONE, REFUSED
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the id; 2 if there is no such id."""
+    """Print what is known about an id. Exit code 2 if there is no such id."""
     parser = argparse.ArgumentParser(prog="graphbreak show", description="What the registry knows of an id.")
     parser.add_argument("gb_id", metavar="ID", help="GB0042, in either case, or the number alone")
     parser.add_argument("--script", action="store_true", help="print its program as a script that runs by itself")

@@ -1,4 +1,4 @@
-"""`graphbreak status`: how far the corpus reaches, for one torch release."""
+"""`graphbreak status`: print the coverage of the corpus for one torch release."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COLUMNS = ("registered", "live", "reproduced", "verified", "unreached", "unexpl
 
 
 def main(argv: Sequence[str]) -> int:
-    """Print the counts; 2 if the data can't be read or the release is not known."""
+    """Print the counts. Exit code 2 if the data can't be read or the release is not known."""
     parser = argparse.ArgumentParser(prog="graphbreak status", description="How far the corpus reaches.")
     parser.add_argument("--torch", default=CORPUS_RELEASE, metavar="RELEASE", help=f"default: {CORPUS_RELEASE}")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")

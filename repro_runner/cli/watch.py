@@ -1,4 +1,4 @@
-"""`graphbreak watch FILE`: stay warm, run the repro again whenever it is saved."""
+"""`graphbreak watch FILE`: run a repro again each time it is saved, in a process that keeps torch imported."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POLL_SECONDS = 0.1
 
 
 def main(argv: Sequence[str]) -> int:
-    """Run until Ctrl-C; 2 if there is no such file."""
+    """Watch until Ctrl-C. Exit code 2 if there is no such file."""
     parser = argparse.ArgumentParser(prog="graphbreak watch", description="Run a repro again whenever it is saved.")
     parser.add_argument("file", type=Path, metavar="FILE", help="a repro; its name is the id it should give")
     parser.add_argument("--backend", choices=BACKENDS, default="eager")

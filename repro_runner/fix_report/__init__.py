@@ -1,4 +1,4 @@
-"""Fix reports: a report, repros of the breaks, and the program with its mechanical fixes, run."""
+"""Fix reports: a text report, repros of the breaks, and a fixed copy of the program that was run."""
 
 from repro_runner.fix_report.findings import Cause, Findings, causes_of, findings_of_logs, findings_of_program
 from repro_runner.fix_report.writing import FixReport, check_folder, write_fix_report

@@ -1,4 +1,4 @@
-"""Values that two runs of a program returned, as plain tensors and text: kept within limits, written, compared."""
+"""Copy the values that a program's compiled calls return, within limits, save them, and compare two runs."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ import torch
 from repro_runner.values import Container, describe_tolerances, flatten, values_differ
 
 _WHOLE = 16 << 20
-"""Bytes up to which a tensor is kept whole."""
+"""A tensor up to this many bytes is kept completely."""
 _ALL = 256 << 20
-"""Bytes that all kept tensors may have together."""
+"""The limit in bytes for all tensors that are kept."""
 _SAMPLE = 4096
-"""Elements of a tensor that is too large, evenly spread."""
+"""About this many elements are kept of a larger tensor, evenly spread."""
 
 EXACT_BACKENDS = frozenset({"eager", "aot_eager", "eager_noexcept"})
-"""They run torch's own kernels, however the graph is cut."""
+"""Backends that run torch's own kernels, so that results do not depend on where graphs break."""
 
 
 @dataclasses.dataclass(slots=True)
 class Keeper:
-    """Copies values, and takes samples where they are too large."""
+    """Copies values. It keeps only a sample of a tensor that is too large."""
 
     left: int = _ALL
     sampled: int = 0
-    """Tensors of which only a sample is kept."""
+    """How many tensors were kept as a sample."""
 
     def flat(self, result: Any, written: Mapping[str, torch.Tensor] | None = None) -> dict[str, Any]:
-        """Every tensor and every other value of a result by its path, containers by their class and size; then the
-        tensors that the call has written into."""
+        """Map the path of every value in a result to a copy, and of every container to its class and size. `written`
+        are the tensors that the call changed; they are added."""
         flat = {"".join(path): _as_plain(leaf) for path, leaf in flatten(result, "result", self._kept).items()}
         return flat | {f"{name} after the call": self._kept(tensor) for name, tensor in (written or {}).items()}
 
@@ -53,7 +53,7 @@ class Keeper:
 
 
 def _as_plain(leaf: Any) -> Any:
-    """A leaf that can be written to a file: of what is no number and no text, the class alone."""
+    """A value that can be saved: numbers and texts as they are, of all other objects only the class."""
     if isinstance(leaf, Container):
         return f"a {leaf.kind}" if leaf.names == ("itself",) else f"{leaf.kind} of {len(leaf.names)}"
     if type(leaf) in (bool, int, float, complex, str, type(None), dict):
@@ -62,7 +62,7 @@ def _as_plain(leaf: Any) -> Any:
 
 
 def write_calls(path: Path, calls: Sequence[dict[str, Any]]) -> None:
-    """Write what the calls returned to a file that can be read without running anything in it."""
+    """Save the values of the calls to a file that is safe to load."""
     torch.save(list(calls), path)
 
 
@@ -75,7 +75,7 @@ def read_calls(path: Path) -> list[dict[str, Any]]:
 def find_differences(
     expected: Sequence[dict[str, Any]], actual: Sequence[dict[str, Any]], *, exact: bool
 ) -> dict[str, str]:
-    """By call and path, the differences of two runs in words, in order; nothing where there is none."""
+    """Describe the differences of two runs, by call and path, in order; empty if there are none."""
     if len(expected) != len(actual):
         return {"calls": f"{len(actual)} calls of compiled code instead of {len(expected)}"}
     pairs = enumerate(zip(expected, actual, strict=True), 1)
@@ -88,12 +88,12 @@ def find_differences(
 
 
 def count_values(calls: Sequence[dict[str, Any]]) -> int:
-    """How many tensors and numbers there are to be compared."""
+    """How many tensors and numbers the calls returned."""
     return sum(isinstance(leaf, dict | int | float | complex) for call in calls for leaf in call.values())
 
 
 def strictness(*, exact: bool) -> str:
-    """How outputs are compared, in words."""
+    """Describe how outputs are compared."""
     tolerances = describe_tolerances(fused=not exact)
     return f"types, shapes, strides and dtypes the same; floating-point values within {tolerances}"
 

@@ -1,7 +1,6 @@
-"""Run tasks of this package in children of one process that has torch imported. No torch here.
+"""Run tasks of this package in forks of one process that has imported torch. This module does not import torch.
 
-A child takes the second that its own work takes, not the five of the import. It works in the current folder: it runs
-the user's program.
+A fork saves the five seconds of the import. It works in the current folder, because it runs the user's program.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ class Run:
     """How a task ended."""
 
     folder: Path
-    """What it left behind, until the Children end."""
+    """The folder with its files, which exists until the Children end."""
     result: Mapping[str, Any]
-    """Empty, and `failure` says why, where the task did not get to its end."""
+    """What the task returned; empty if it did not return, and then `failure` says why."""
     failure: str
-    """To be put after a subject: `took longer than 5 s`."""
+    """`took longer than 5 s`: a phrase that needs a subject before it."""
     stdout: Output
     stderr: Output
     seconds: float
 
 
 class Children:
-    """Runs one task at a time, each in a child and a folder of its own. Torch is imported when the first is run."""
+    """Runs one task at a time, each in its own child and folder. torch is imported for the first task."""
 
     def __init__(self) -> None:
         self._home = tempfile.TemporaryDirectory(prefix="graphbreak-trial-")
@@ -57,7 +56,7 @@ class Children:
         self._home.cleanup()
 
     def run(self, task: str, arguments: Mapping[str, Any], *, seconds: float) -> Run:
-        """Run the task `module:function` of this package; its time begins when torch is imported."""
+        """Run the task `module:function` of this package. The time limit starts after the import of torch."""
         folder = Path(self._home.name) / str(self._runs)
         self._runs += 1
         folder.mkdir()
@@ -69,7 +68,7 @@ class Children:
             folder=str(folder),
         )
         if self._pool is None:
-            environment = {**os.environ, "PYTHONHASHSEED": "0"}  # the order of sets is no difference
+            environment = {**os.environ, "PYTHONHASHSEED": "0"}  # so that sets have the same order in every run
             self._pool = self._open.enter_context(Pool(_SERVICE, environment))
         try:
             ended = self._pool.run(job)

@@ -1,7 +1,7 @@
-"""While a program runs: keep what its compiled callables return and write, and count what runs in compiled graphs.
+"""While a program runs, record what its compiled callables return and write, and count the ops that run in graphs.
 
-A call may write into tensors that it was given, and into those of modules and optimisers that it can reach by its
-arguments, its object, its closure or its globals.
+A call may write into its arguments, and into tensors of modules and optimisers that it reaches through its arguments,
+its object, its closure or its globals.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ from repro_runner.torch_seams import eval_frame, output_graph, wrap
 from repro_runner.values import children
 
 _MOST_CALLS = 10_000
-"""Later calls are counted, and not kept."""
+"""The values of later calls are not kept; they are only counted."""
 _DEEPEST = 4
-"""Of containers in containers."""
+"""How many levels of nested containers are searched for tensors."""
 _LONGEST = 1000
-"""Elements of a container: a longer one holds a program's data, not its state."""
+"""A container with more elements is not searched: it has a program's data, not its state."""
 _SMALL = 4096
-"""Elements of a buffer that is always looked at: torch's own kernels write running statistics without a new version."""
+"""Buffers with at most this many elements are always kept: torch's kernels update them without a new version."""
 
 
 @dataclass(slots=True)
 class Recording:
-    """What was seen; `calls` holds one flat value per call of an outermost compiled callable, in order."""
+    """What was recorded. `calls` has one flat value per call of an outermost compiled callable, in order."""
 
     keeper: Keeper
     calls: list[dict[str, Any]] = field(default_factory=list)
     call_count: int = 0
     graphs: int = 0
     ops_run: int = 0
-    """Over all runs of all graphs: breaks and recompiles leave this number as it is, less compiled code lowers it."""
+    """The sum over all runs of all graphs. Breaks and recompiles do not change it. Less compiled code lowers it."""
     backends: set[str] = field(default_factory=set)
 
 
 @contextmanager
 def record_compiled_calls() -> Iterator[Recording]:
-    """Record until the block ends. Compiled callables that are called by compiled ones are part of these."""
+    """Record until the block ends. A compiled callable that another one calls is part of that call."""
     recording = Recording(keeper=Keeper())
     with ExitStack() as undo:
         wrap(undo, eval_frame._TorchDynamoContext, "__call__", lambda original: _recorded_context(original, recording))
@@ -65,11 +65,11 @@ def _recorded_context(original: Callable[..., Any], recording: Recording) -> Cal
     @functools.wraps(original)
     def compile_callable(context: Any, fn: Any) -> Any:
         compiled = original(context, fn)
-        # A module is compiled through its `__call__`, a class through its methods: each of them comes by here itself.
+        # torch compiles a module through its `__call__` and a class through its methods. Those come here, too.
         if type(context) is not eval_frame.OptimizeContext or not _is_wrapper(compiled, fn):
             return compiled
 
-        @functools.wraps(compiled)  # with torch's marks on it, by which Dynamo traces through to the function
+        @functools.wraps(compiled)  # this copies torch's marks, with which Dynamo finds the original function
         def call(*args: Any, **kwargs: Any) -> Any:
             if getattr(inside, "a_call", False):
                 return compiled(*args, **kwargs)
@@ -85,8 +85,8 @@ def _recorded_context(original: Callable[..., Any], recording: Recording) -> Cal
             _keep(recording, recording.keeper.flat(result, state.written()))
             return result
 
-        call._torchdynamo_wrapper_id = id(call)  # type: ignore[attr-defined]  # else torch takes it for a user's own
-        eval_frame.skip_code(call.__code__)  # type: ignore[attr-defined]  # it is a function, whatever wraps() says
+        call._torchdynamo_wrapper_id = id(call)  # type: ignore[attr-defined]  # so that torch knows its wrapper
+        eval_frame.skip_code(call.__code__)  # type: ignore[attr-defined]  # wraps() hides that it is a function
         return call
 
     return compile_callable
@@ -121,14 +121,14 @@ def _counted_compiler(original: Callable[..., Any], recording: Recording) -> Cal
 
 
 def _backend_name(compiler: Any) -> str:
-    """Dynamo wraps the backend; a torch.compile object has the name that the user gave."""
+    """The name of the backend inside Dynamo's wrappers, as the user gave it if it is known."""
     while (inner := getattr(compiler, "_torchdynamo_orig_backend", None)) not in (None, compiler):
         compiler = inner
     return str(getattr(compiler, "compiler_name", "") or getattr(compiler, "__name__", "") or type(compiler).__name__)
 
 
 class State:
-    """The tensors that a call can reach, with their versions before it."""
+    """The tensors that a call can reach, with their versions before the call."""
 
     def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._statistics: set[int] = set()
@@ -141,7 +141,7 @@ class State:
         ]
 
     def written(self) -> dict[str, torch.Tensor]:
-        """Those that have another version now, and gradients that are new or have one."""
+        """The tensors and gradients whose version has changed, new gradients, and small buffers in training."""
         found = {}
         for name, tensor, version, gradient_version in self._tensors:
             if _version(tensor) != version or id(tensor) in self._statistics:
@@ -153,7 +153,7 @@ class State:
 
     def _reachable(self, value: Any, name: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
         if is_lazy(value):
-            return  # it has no value yet
+            return  # a lazy parameter has no value yet
         if isinstance(value, torch.Tensor):
             yield name, value
         elif isinstance(value, torch.nn.Module):
@@ -171,7 +171,7 @@ class State:
 
 
 def _version(tensor: torch.Tensor | None) -> tuple[int, int] | None:
-    """None where there is no tensor; tensors of inference mode have no version, and are compared by identity."""
+    """(id, version) of a tensor; None if there is none. Tensors of inference mode have no version, only the id."""
     if tensor is None:
         return None
     return id(tensor), 0 if tensor.is_inference() else tensor._version

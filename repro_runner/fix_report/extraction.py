@@ -1,4 +1,4 @@
-"""Run a program once more, without the compiler, and take the functions around its breaks out."""
+"""Run a program again without the compiler, and extract the functions around its breaks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from repro_runner.torch_seams import dynamo_config
 
 
 def extract_functions(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    """A task: per stack, the programs that could be made of its functions, and why not of the others."""
+    """A task. For each stack it returns programs made of its functions, and the reasons where that is not possible."""
     stacks = [functions_on(UserFrame(**frame) for frame in stack) for stack in arguments["stacks"]]
     watcher = _Watcher(itertools.chain.from_iterable(stacks))
     with without_compiler():
@@ -32,13 +32,13 @@ def extract_functions(arguments: dict[str, Any], _folder: Path) -> dict[str, Any
         finally:
             sys.setprofile(None)
             threading.setprofile(None)
-        sys.modules["__main__"] = watcher.main_module  # as classes and functions of the program know it
+        sys.modules["__main__"] = watcher.main_module  # classes and functions of the program refer to it
         places = [_programs([watcher.recorded.get(site) for site in stack], watcher) for stack in stacks]
     return {"places": places}
 
 
 class _Watcher(CallRecorder):
-    """Keeps the settings of Dynamo at each call, too, and ends the program when there is nothing more to see."""
+    """Records also Dynamo's settings at each call, and ends the program when all functions have been called."""
 
     def __init__(self, wanted: Iterator[FunctionSite]) -> None:
         super().__init__(wanted)
@@ -52,14 +52,14 @@ class _Watcher(CallRecorder):
             return
         self.main_module = sys.modules["__main__"]
         for site in self.recorded.keys() - self.settings.keys():
-            self.settings[site] = list(_settings())
-        # In another thread this would end that thread only, and whoever waits for it would wait on.
+            self.settings[site] = list(_changed_settings())
+        # In another thread, SystemExit would end only that thread, and the program could wait for it for ever.
         if self.complete and threading.current_thread() is threading.main_thread():
             raise SystemExit(0)
 
 
-def _settings() -> Iterator[str]:
-    """The lines that set what the program has set in torch._dynamo.config, as far as that can be written down."""
+def _changed_settings() -> Iterator[str]:
+    """Yield the lines that repeat the program's changes to torch._dynamo.config, if their values are literals."""
     for line in dynamo_config.codegen_config().splitlines():
         name, _, value = line.partition(" = ")
         try:
@@ -71,13 +71,16 @@ def _settings() -> Iterator[str]:
 
 
 def _programs(calls: list[FunctionCall | None], watcher: _Watcher) -> dict[str, Any]:
-    """Of each function on a stack, innermost first, as it is written and as something like its values."""
+    """Programs made of the functions on a stack, innermost first, and reasons why functions can't be extracted.
+
+    Each function is tried twice: names of its module are copied as they are written there, or replaced by values.
+    """
     programs, reasons = [], []
-    there = [call for call in calls if call is not None]
-    if not there:
+    recorded = [call for call in calls if call is not None]
+    if not recorded:
         reasons.append("none of the functions around it was called when the program ran without the compiler")
     settings = {id(call): watcher.settings[site] for site, call in watcher.recorded.items()}
-    for call, as_written in itertools.product(there, (True, False)):
+    for call, as_written in itertools.product(recorded, (True, False)):
         name = call.code.co_name
         try:
             code = extract(call, as_written=as_written).code()

@@ -1,4 +1,4 @@
-"""What a fix report is about, whoever found it: a run of a program, or a log. No torch here."""
+"""The input of a fix report: the breaks of a program or of a log. This module does not need torch."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cause:
-    """Breaks of one kind: sites with the same ids."""
+    """All sites with the same ids."""
 
     sites: tuple[Site, ...]
-    """The most frequent first, those in libraries last."""
+    """The most frequent site first, sites in libraries last."""
 
     @property
     def gb_ids(self) -> tuple[str, ...]:
-        """The cause first, then what it surfaced as; empty for a message that the registry does not know."""
+        """The id of the cause, then the ids that it was reported as; empty if the registry does not know it."""
         return self.sites[0].gb_ids
 
     @property
     def gb_types(self) -> tuple[str, ...]:
-        """The type of each id; of an unknown message, what it says."""
+        """The type of each id. For an unknown break, the type in its message."""
         return self.sites[0].gb_types
 
     @property
@@ -41,12 +41,12 @@ class Cause:
 
     @property
     def kind(self) -> str:
-        """The worst that came of it, one of KINDS; empty where a log does not say."""
+        """The worst of KINDS at its sites; empty if a log does not have it."""
         return min((site.kind for site in self.sites if site.kind), key=KINDS.index, default="")
 
     @property
     def message(self) -> str:
-        """As torch put it at the first site."""
+        """torch's message at the first site."""
         return self.sites[0].message
 
     @property
@@ -60,27 +60,27 @@ class Cause:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """Everything that `write_fix_report` needs to know."""
+    """The input of `write_fix_report`."""
 
     subject: str
     """`train.py --steps 3`, or the names of the logs."""
     causes: tuple[Cause, ...]
     environment: Mapping[str, str] = field(default_factory=dict)
-    """torch, python, device and so on, as far as known."""
+    """torch, python, device and so on, if they are known."""
     facts: tuple[tuple[str, str], ...] = ()
     """Further lines of the summary: ("graphs", "8")."""
     remarks: tuple[str, ...] = ()
-    """What the reader has to know first: the program failed half-way; the log is unfit for a question."""
+    """What the reader must know first: for example that the program failed, or that a log can't answer a question."""
     program: ProgramToRun | None = None
-    """What can be run again; None for a log."""
+    """The program, to run it again; None for a log."""
     torch_xla: bool = False
-    """Whether repros are wanted in torch_xla form, too: for logs of tt-xla."""
+    """Whether to write repros for torch_xla, too. That is so for logs of tt-xla."""
 
 
 def causes_of(sites: Iterable[Site]) -> tuple[Cause, ...]:
-    """Sites with the same chain of ids have the same cause; unknown ones are told apart by what they say.
+    """Group sites by their ids; sites without ids by their types.
 
-    The most frequent first, then those that cost most time.
+    The most frequent cause comes first, then the cause that cost the most time.
     """
     chains: dict[tuple[str, ...], list[Site]] = {}
     for site in sites:
@@ -90,17 +90,17 @@ def causes_of(sites: Iterable[Site]) -> tuple[Cause, ...]:
 
 
 def _order(site: Site) -> tuple[bool, int, float, str, int]:
-    """What the reader can change comes first."""
+    """A sort key: sites that the reader can change come before sites in libraries."""
     return bool(in_library(Path(site.file))), -site.count, -site.lost_seconds, site.file, site.line
 
 
 def shown_site(site: Site) -> str:
-    """`train.py:12`, for a reader."""
+    """The place of a site for the reader: `train.py:12`."""
     return shown_place(site.file, site.line) if site.file else "the log does not say where"
 
 
 def findings_of_program(report: Report, program: ProgramToRun) -> Findings:
-    """What a run of a program showed."""
+    """The findings of a run of a program."""
     totals = report.totals
     ended = report.program.error.partition("\n")[0]
     return Findings(
@@ -121,7 +121,7 @@ def findings_of_program(report: Report, program: ProgramToRun) -> Findings:
 
 
 def findings_of_logs(analysis: LogAnalysis) -> Findings:
-    """What the logs tell: `graphbreak log --report OUT/`."""
+    """The findings in logs: `graphbreak log --report OUT/`."""
     from repro_runner.logs import tt_xla
     from repro_runner.logs.view import describe_commands, describe_notes, name_files
 

@@ -1,4 +1,4 @@
-"""The user's program with mechanical fixes, run: what came of it, and its text under a comment. No torch here."""
+"""The fixed copy of a user's program: the result of running it, and its text with a comment. Works without torch."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from repro_runner.output.units import counted
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AppliedPatch:
-    """One of the mechanical fixes in the fixed program."""
+    """One mechanical fix in the fixed program."""
 
     title: str
     places: tuple[str, ...]
-    """`train.py:12`, of the breaks that it is meant for."""
+    """The places of the breaks that it fixes: `train.py:12`."""
     changes: str = ""
-    """What is no longer as it was, besides the breaks; empty if nothing."""
+    """What else it changes, besides the breaks; empty if nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixedProgram:
-    """The user's program with patches, run."""
+    """The user's program with patches, and the result of running it."""
 
     name: str
     text: str
     encoding: str
-    """Of the original file, and so of this one."""
+    """The encoding of the original file, which this one also has."""
     breaks_before: int
     breaks_after: int
     outputs: str
-    """`equal`, and how that was compared."""
+    """The result of comparing outputs, `equal`, and how they were compared."""
     patches: tuple[AppliedPatch, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unfixed:
-    """A break that stays."""
+    """A break that was not fixed."""
 
     where: str
     gb_id: str
@@ -49,7 +49,7 @@ class Unfixed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fixing:
-    """What came of trying to fix the program."""
+    """The result of trying to fix a program."""
 
     fixed: FixedProgram | None = None
     why_none: str = ""
@@ -60,31 +60,33 @@ class Fixing:
 
 
 def render_fixed(source: Source, patched: str, program: FixedProgram, name: str, unfixed: Sequence[Unfixed]) -> str:
-    """`source` is the original; a line for the shell and one that names the encoding stay first."""
+    """The patched text with a comment. `source` is the original. Its `#!` and encoding lines stay first."""
     at = source.after_first_lines()
     comment = "".join(f"{line}{source.newline}" for line in _comment(program, name, unfixed))
     return patched[:at] + comment + patched[at:]
 
 
 def _comment(program: FixedProgram, name: str, unfixed: Sequence[Unfixed]) -> Iterator[str]:
-    yield from _lines(f"{name} with mechanical fixes of its graph breaks. Put it beside the original to run it.")
-    yield from _lines(f"Run: {counted(program.breaks_before, 'break')} before, {program.breaks_after} after.")
-    yield from _lines(f"Outputs: {program.outputs}.")
+    yield from _comment_lines(
+        f"{name} with mechanical fixes of its graph breaks. Put it beside the original to run it."
+    )
+    yield from _comment_lines(f"Run: {counted(program.breaks_before, 'break')} before, {program.breaks_after} after.")
+    yield from _comment_lines(f"Outputs: {program.outputs}.")
     for patch in program.patches:
         changes = f" What changes: {patch.changes}." if patch.changes else ""
-        yield from _lines(f"- {patch.title} (for {', '.join(map(_short, patch.places))}).{changes}")
+        yield from _comment_lines(f"- {patch.title} (for {', '.join(map(_without_folder, patch.places))}).{changes}")
     if unfixed:
-        yield from _lines("Not fixed:")
+        yield from _comment_lines("Not fixed:")
     for one in unfixed:
-        yield from _lines(f"- {_short(one.where)}, {one.gb_id}: {one.reason}")
+        yield from _comment_lines(f"- {_without_folder(one.where)}, {one.gb_id}: {one.reason}")
 
 
-def _short(where: str) -> str:
-    """Without the folder: the report has it."""
+def _without_folder(where: str) -> str:
+    """The place without its folder, which is in the report."""
     return re.split(r"[/\\]", where)[-1]
 
 
-def _lines(text: str) -> list[str]:
-    """Plain ASCII: the file may have any encoding."""
+def _comment_lines(text: str) -> list[str]:
+    """The text as comment lines in plain ASCII, because the file may have any encoding."""
     plain = one_line(text).encode("ascii", "backslashreplace").decode("ascii")
     return textwrap.wrap(plain, 110, initial_indent="# ", subsequent_indent="#   ", break_on_hyphens=False)

@@ -1,4 +1,4 @@
-"""The original program with mechanical fixes: found, tried by running it, and what came of it."""
+"""Find mechanical fixes for a program, try them by running it, and make the fixed program."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, TrialRunne
 from repro_runner.output.units import counted
 
 _OTHER_SEED = 1
-"""Other random inputs: a branch that became torch.where has to hold on them, too."""
+"""A seed for other random inputs. A branch that became torch.where must give the same results on them, too."""
 _CALL = "the original does not break there: a function that is left to Python costs a break where it is called"
 _CALLS = ("GB0098", "GB0099")
-"""Of `torch.compiler.disable`."""
+"""The ids of breaks that `torch.compiler.disable` causes."""
 _HIDDEN = "it shows only now, since an earlier break hid it; hand over the fixed program in its turn"
 
 
@@ -38,7 +38,10 @@ def fix_program(
     seconds: float,
     tell: Callable[[str], None],
 ) -> Fixing:
-    """Find patches, run the program with them, keep those that hold."""
+    """Find patches, run the program with them, and keep those that remove breaks and change no result.
+
+    `tell` is called with a line about what is being done. Each run may take `seconds`.
+    """
     try:
         file = Path(find_main(script=program.script, module=program.module).file)
         source = read_source(file)
@@ -48,7 +51,7 @@ def fix_program(
     if not targets:
         return Fixing(why_none="there is nothing to fix: it has no graph breaks")
     if any(cause.kind == "fatal" for cause in findings.causes):
-        program = replace(program, allow_breaks=True)  # else there is nothing after the first to compare with
+        program = replace(program, allow_breaks=True)  # else the program ends at the first break
     proposed = list(find_patches(source, targets))
     proposed = list(_without_unfit_branches(source, program, file, proposed, children, seconds))
     if number := sum(isinstance(one, Patch) for one in proposed):
@@ -65,7 +68,7 @@ def fix_program(
 
 
 def find_targets(findings: Findings, file: Path, answers: Advisor) -> list[Target]:
-    """Every site of every cause; `file` is the program's own."""
+    """A target for every site of every cause. `file` is the program's own file."""
     own = os.path.realpath(file)
     release = findings.environment.get("torch", "")
     return [
@@ -93,8 +96,8 @@ def _without_unfit_branches(
     children: Children,
     seconds: float,
 ) -> Iterator[Patch | Refusal]:
-    """What was proposed, with a refusal for each branch that must not become `torch.where`: the program is run without
-    the compiler, and both arms are computed."""
+    """Yield what was proposed, with a refusal instead of each branch that must not become `torch.where`. To find out,
+    the program is run without the compiler, and both arms of each branch are computed."""
     probes = [one.branch.probe for one in proposed if isinstance(one, Patch) and one.branch]
     seen: dict[str, dict[str, object]] = {}
     failed = "it was not reached"
@@ -126,7 +129,7 @@ def _why_unfit(branch: Branch, seen: dict[str, object] | None, failed: str) -> s
 
 
 def _check_other_inputs(search: Search, trials: TrialRunner) -> None:
-    """Once more with another seed; without the branches if that shows a difference."""
+    """Run the program with another seed. If the results differ, drop the patches of branches."""
     trial = trials.try_source(search.edited.text, seed=_OTHER_SEED)
     search.runs += 2
     if not (why_not := why_not_kept(trial, search.kept)):
@@ -175,7 +178,7 @@ def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fi
 
 
 def _outputs(trial: Trial, how: str) -> str:
-    """`equal`, over how much, and what is known of what the program prints."""
+    """Describe the comparison: `equal`, how many calls, how strict, and whether the program prints the same."""
     printed = {
         EQUAL: "it prints the same",
         NOT_COMPARED: f"what it prints could not be compared: {trial.stdout_difference}",

@@ -1,4 +1,4 @@
-"""report.md: the analysis as a document. Pure."""
+"""Render report.md, the text of a fix report. This module reads no files except its template."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _STILL_BREAKS = ("verified", "reproduced")
 
 
 def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, registry: Registry) -> str:
-    """The text; `fixing` is None where there was no program to fix."""
+    """The text of report.md. `fixing` is None if there was no program to fix."""
     answers = Advisor(registry)
     known = {gb.gb_id: gb for gb in registry}
     release = findings.environment.get("torch", "")
     sites = [cause.gb_id for cause in findings.causes for _ in cause.sites]
     causes: list[dict[str, Any]] = []
-    first_of: dict[str, int] = {}  # by id and by category, the number of the cause that tells about it
+    first_of: dict[str, int] = {}  # the number of the cause that explains an id or a category
     for number, cause in enumerate(findings.causes, 1):
         answer = answers.advise(cause.gb_id, torch=release)
         causes.append(
@@ -70,7 +70,7 @@ def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, reg
 
 
 def frequency(site: Site) -> str:
-    """`ran 15 times, in 2 compilations`: what is known, and why the rest is not."""
+    """How often a site ran: `ran 15 times, in 2 compilations`, or why that is not known."""
     compiled = counted(site.compiled, "compilation")
     if site.ran is None:
         why = f": {site.frequency.why_unknown}" if site.frequency.why_unknown else ""
@@ -79,7 +79,7 @@ def frequency(site: Site) -> str:
 
 
 def short_frequency(cause: Cause) -> str:
-    """`ran 15 times`, over all sites; `at least` where some could not be counted."""
+    """How often all sites of a cause ran: `ran 15 times`, or `at least` if some were not counted."""
     counts = [site.ran for site in cause.sites]
     if known := sum(count or 0 for count in counts):
         return f"ran {'at least ' if None in counts else ''}{counted(known, 'time')}"
@@ -87,19 +87,19 @@ def short_frequency(cause: Cause) -> str:
 
 
 def _hints(answer: Advice | None, message: str) -> list[str]:
-    """What the registry has to say besides torch's message, which holds its own hints, with every blank filled in."""
+    """The registry's hints, if torch's message has none. Hints with placeholders are left out."""
     if answer is None or f"{HINT}:" in message:
         return []
     return [hint for hint in telling_hints(answer.hints) if not hint.startswith(_OF_MANY_BREAKS) and "{" not in hint]
 
 
 def _message(text: str) -> str:
-    """Without its last line, a link that stands below."""
+    """The message without the link in its last line, which the report shows below it."""
     return re.sub(rf"\n\s*{re.escape(MORE_DETAILS)} \S+\s*\Z", "", text)
 
 
 def _newer(gb: GraphBreak | None, answer: Advice | None, release: str) -> str:
-    """What a newer torch makes of the registry's program."""
+    """A sentence on whether the registry's program still breaks in a newer torch."""
     if answer is not None and answer.stopped_in:
         return f"In torch {answer.stopped_in} the registry's smallest program for this break compiles whole."
     runs = [

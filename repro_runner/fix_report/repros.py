@@ -1,4 +1,4 @@
-"""Scripts that show a break by themselves: made from the user's own code and run, or the registry's. No torch here."""
+"""Scripts that reproduce a break: made from the user's code and run, or from the registry. Works without torch."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ NOT_CONFIRMED = "not confirmed"
 NOT_RUN = "not run"
 
 _MOST_SITES = 40
-"""Beyond that, the registry's program has to do."""
+"""Scripts are made for at most this many sites. Others get only the registry's program."""
 _MOST_TRIED = 6
-"""Programs per site: of the innermost functions."""
+"""At most this many programs are tried per site, those of the innermost functions first."""
 _SECONDS_PER_SCRIPT = 60.0
 _NO_TIME = "no run, since the time for all scripts was used up"
 _BREAKS = ("verified", "reproduced")
@@ -41,27 +41,27 @@ _BREAKS = ("verified", "reproduced")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReproScript:
-    """A script that shows a break by itself."""
+    """A standalone script that reproduces a break."""
 
     name: str
     """Its path in the folder of the report."""
     text: str
     origin: str
-    """Whose code it is: YOURS or LIBRARYS, with the function's name; REGISTRY or TORCH_XLA."""
+    """Where the code comes from: YOURS or LIBRARYS with the function's name, REGISTRY or TORCH_XLA."""
     verdict: str
     """CONFIRMED, NOT_CONFIRMED or NOT_RUN."""
     said: str
-    """What the run showed, or why there was none."""
+    """What the run showed, or why the script was not run."""
     site: Site | None = None
-    """Where the user's code has it."""
+    """The site in the user's code."""
 
 
 Repros = Mapping[int, tuple[ReproScript, ...]]
-"""By the number of the cause, from 0."""
+"""The scripts for each cause, by the number of the cause from 0."""
 
 
 def registry_repro(gb: GraphBreak | None, *, why: str = "") -> ReproScript | None:
-    """The registry's program for a break; None where it has none. `why`: why it is not the user's code."""
+    """The registry's program for a break; None if it has none. `why` says why there is no script of the user's code."""
     if gb is None or gb.repro is None:
         return None
     said = _seen_by_registry(gb)
@@ -75,7 +75,7 @@ def registry_repro(gb: GraphBreak | None, *, why: str = "") -> ReproScript | Non
 
 
 def torch_xla_repro(gb: GraphBreak | None) -> ReproScript | None:
-    """The same program for a device that torch_xla drives; None where there is none."""
+    """The registry's program in a form for torch_xla; None if it has none."""
     script = torch_xla_script(gb) if gb else None
     if gb is None or script is None:
         return None
@@ -97,7 +97,7 @@ def _seen_by_registry(gb: GraphBreak) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnRepros:
-    """What could be made of the user's code, and of what nothing could be made: (where, why)."""
+    """The scripts that were made of the user's code. `without` maps the other places to the reasons."""
 
     repros: Repros
     without: Mapping[str, str]
@@ -106,15 +106,15 @@ class OwnRepros:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Place:
     number: int
-    """Of the cause."""
+    """The number of the cause."""
     cause: Cause
     site: Site
     also: tuple[Site, ...] = ()
-    """Others of the same cause, of which the same program would be made."""
+    """Other sites of the same cause, which give the same program."""
 
 
 def make_own_repros(findings: Findings, children: Children, *, seconds: float) -> OwnRepros:
-    """Run the program once more for its functions, then every script that could be made of them."""
+    """Run the program again to extract functions, then run the scripts that are made of them."""
     places = [
         _Place(number=number, cause=cause, site=site)
         for number, cause in enumerate(findings.causes)
@@ -142,13 +142,13 @@ def make_own_repros(findings: Findings, children: Children, *, seconds: float) -
 
 
 def _worth_trying(cause: Cause) -> list[Site]:
-    """A library's lines only if nothing of the user's own breaks so."""
+    """The sites in the user's own code. If there are none, the sites in libraries."""
     own = [site for site in cause.sites if not in_library(Path(site.file))]
     return own or list(cause.sites)
 
 
 def _without_twins(found: list[tuple[_Place, dict[str, Any]]]) -> list[tuple[_Place, dict[str, Any]]]:
-    """Two breaks of one cause in one function make one script, which names both."""
+    """Merge sites of one cause that give the same program. Its script names all of them."""
     kept: list[tuple[_Place, dict[str, Any]]] = []
     for place, extracted in found:
         for number, (earlier, its_programs) in enumerate(kept):
@@ -163,7 +163,7 @@ def _without_twins(found: list[tuple[_Place, dict[str, Any]]]) -> list[tuple[_Pl
 def _first_confirmed(
     findings: Findings, place: _Place, programs: list[dict[str, Any]], children: Children, ends: float
 ) -> ReproScript | None:
-    """The first script that breaks as the program did, else the first; None where there is none."""
+    """The first script that breaks in the same way as the program. If none does, the first; None if there is none."""
     seen: list[Mapping[str, Any]] = []
     for one in programs[:_MOST_TRIED]:
         if time.monotonic() > ends:
@@ -220,7 +220,7 @@ def _script(findings: Findings, place: _Place, one: Mapping[str, Any], verdict: 
 
 
 def render_script(code: str, header: Sequence[str], *, settings: Sequence[str] = (), fatal: bool) -> str:
-    """`code` defines `inputs` and `broken`; `header` says what this is, a paragraph each."""
+    """The text of a script. `code` defines `inputs` and `broken`. `header` has the paragraphs of its docstring."""
     call = f'torch.compile(broken, backend="eager"{", fullgraph=True" if fatal else ""})(*inputs())'
     body = [
         "torch._logging.set_logs(graph_breaks=True)  # every break with its message and its link",
@@ -233,13 +233,13 @@ def render_script(code: str, header: Sequence[str], *, settings: Sequence[str] =
 
 
 def _docstring(header: Sequence[str]) -> str:
-    """Whatever is in the text, it stays text: neither an escape nor the end of the string."""
+    """A docstring with these paragraphs. Backslashes and quotes in them are made harmless."""
     paragraphs = (one_line(each).replace("\\", "\\\\").replace('"', "'") for each in header)
     filled = [textwrap.fill(each, 110, break_long_words=False, break_on_hyphens=False) for each in paragraphs]
     return '"""' + "\n\n".join(filled) + '\n"""'
 
 
 def script_name(gb_id: str, file: str, line: int) -> str:
-    """`repros/GB0124_train_21.py`."""
+    """The path of a script in the folder of the report: `repros/GB0124_train_21.py`."""
     stem = re.sub(r"[^A-Za-z0-9]+", "_", re.split(r"[/\\]", file)[-1].rpartition(".")[0]).strip("_") or "program"
     return f"repros/{gb_id}_{stem}_{line}.py"

@@ -1,4 +1,4 @@
-"""Which patches hold together: tried by running the program, all at once first, in halves where that fails."""
+"""Find the patches that work together, by running the program: first with all, and with halves if that fails."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _MOST_RUNS = 16
 
 
 class Tries(Protocol):
-    """Runs a changed program against the original."""
+    """Runs a changed program and compares it with the original."""
 
     def try_source(self, text: str) -> Trial: ...
 
 
 @dataclass(slots=True)
 class Search:
-    """What was kept, how it did, and why the rest was not kept."""
+    """The patches that are kept, the result of running them, and why the others are not kept."""
 
     source: Source
     file: Path
     trials: Tries
     seconds: float = 600.0
-    """No run begins after that."""
+    """No run starts after this time."""
     kept: list[Patch] = field(default_factory=list)
     best: Trial | None = None
-    """Of the patches that are kept."""
+    """The trial of the patches that are kept."""
     reasons: dict[Target, str] = field(default_factory=dict)
     runs: int = 0
     _began: float = field(default_factory=time.monotonic)
@@ -45,7 +45,7 @@ class Search:
         return self.runs >= _MOST_RUNS or time.monotonic() - self._began > self.seconds
 
     def add(self, proposed: Iterable[Patch | Refusal]) -> None:
-        """Keep the patches that lower the number of breaks and change nothing that they must not."""
+        """Try patches, and keep those that reduce the number of breaks and do not change results."""
         group: list[Patch] = []
         for one in proposed:
             if isinstance(one, Patch):
@@ -67,7 +67,7 @@ class Search:
             self.reasons |= dict.fromkeys(group[0].targets, f"tried: {group[0].title}; {why_not}")
 
     def _attempt(self, group: list[Patch]) -> str:
-        """Why this group is not kept; empty if it is."""
+        """Try a group of patches together. Returns why it is not kept; empty if it is."""
         if self._is_over:
             return f"not run, since trying had to end somewhere: after {self.runs} runs"
         try:
@@ -90,14 +90,14 @@ class Search:
         return self.best.breaks_after if self.best is not None else trial.breaks_before
 
     def _work_lost(self, trial: Trial) -> str:
-        """Whether much of what ran in graphs no longer does: that is too much for fewer breaks."""
+        """A reason if more than a quarter of the ops no longer run in graphs, which is too high a price; else empty."""
         before = self.best.ops_after if self.best is not None else trial.ops_before
         if trial.ops_after * 4 >= before * 3:
             return ""
         return f"it takes work out of the compiled code: {trial.ops_after} ops ran in graphs, before {before}"
 
     def _drop_idle(self) -> None:
-        """Take patches out again of which every break is still there, and make sure that nothing is lost by it."""
+        """Remove patches that fixed none of their breaks, if a run shows that there are no more breaks without them."""
         idle = [patch for patch in self.kept if len(self.remaining(patch.targets)) == len(patch.targets)]
         if not idle or self.best is None:
             return
@@ -118,7 +118,7 @@ class Search:
         return apply_patches(self.source, self.kept)
 
     def remaining(self, targets: Iterable[Target]) -> list[Target]:
-        """Those of the targets that broke in the last run all the same; all of them, if nothing is kept."""
+        """The targets that still break with the patches that are kept; all of them if none is kept."""
         if self.best is None:
             return list(targets)
         edited = self.edited
@@ -129,12 +129,12 @@ class Search:
         ]
 
     def new_sites(self, targets: Iterable[Target]) -> list[Site]:
-        """Where the changed program breaks, and the original did not."""
+        """The sites where the changed program breaks and the original did not."""
         if self.best is None:
             return []
-        edited, there = self.edited, list(targets)
-        lines = {edited.line(each.line) for each in there if each.line}
-        places = {each.site.where for each in there}
+        edited, known = self.edited, list(targets)
+        lines = {edited.line(each.line) for each in known if each.line}
+        places = {each.site.where for each in known}
         own = {id(site) for site in self._sites_in_file(self.best.sites_after)}
         return [
             site
@@ -148,7 +148,7 @@ class Search:
 
 
 def why_not_kept(trial: Trial, patches: list[Patch]) -> str:
-    """What speaks against the changed program; empty if it does all that it has to."""
+    """Why the changed program can't be accepted; empty if it can."""
     if not trial.ran:
         return trial.error
     if trial.outputs != EQUAL:

@@ -1,7 +1,7 @@
-"""What the children do with the user's program: run it changed, look at both arms of a branch, run a repro script.
+"""The tasks of the children: run the changed program, compute both arms of a branch, run a repro script.
 
-A task takes its arguments as JSON left them, and a folder for files that outlive the child; it returns JSON values.
-Each runs in a child of its own, and so may leave torch and Python as it likes.
+A task gets JSON values and a folder for files that stay after the child ends. It returns JSON values. Each task runs in
+its own child, so it does not restore what it changes in torch and Python.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from repro_runner.torch_seams import dynamo_config, inductor_config
 
 
 def warm_up() -> None:
-    """What every program needs is imported with this module. Nothing is computed: a fork of that process would hang."""
-    inductor_config.fallback_random = True  # else random numbers of generated kernels depend on where graphs are cut
+    """Importing this module imports torch. Nothing may be computed here, because a fork after that would hang."""
+    inductor_config.fallback_random = True  # else random numbers of generated kernels depend on where graphs break
 
 
 def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Run the program with `changes` in place of its files: what explain sees, and what its compiled code returned.
+    """Run the program with the texts in `changes` instead of its files. Returns explain's report and counts.
 
-    `against` names the folder of another run, with the backends that it used: then the differences from it, too.
+    `against` has the folder and backends of another run, or is empty. The differences from that run are returned, too.
     """
     _seed(arguments["seed"])
     with record_compiled_calls() as recording, substituted(arguments["changes"]):
@@ -77,7 +77,7 @@ def _differences(against: dict[str, Any], calls: list[dict[str, Any]], backends:
 
 
 def _seed(seed: int) -> None:
-    """Seed everything; where `seed` is not 0, also whatever the program itself seeds becomes something else."""
+    """Seed all random generators. If `seed` is not 0, it is also added to every seed that the program sets."""
     seeders: list[tuple[Any, str]] = [(random, "seed"), (torch, "manual_seed")]
     if (numpy := sys.modules.get("numpy")) is not None:
         seeders.append((numpy.random, "seed"))
@@ -85,10 +85,10 @@ def _seed(seed: int) -> None:
         original = getattr(owner, name)
         original(seed)
         if seed:
-            setattr(owner, name, _shifted(original, seed))
+            setattr(owner, name, _with_offset(original, seed))
 
 
-def _shifted(original: Callable[..., Any], by: int) -> Callable[..., Any]:
+def _with_offset(original: Callable[..., Any], by: int) -> Callable[..., Any]:
     def seed(value: Any = None, *args: Any, **kwargs: Any) -> Any:
         return original(value + by if isinstance(value, int) else value, *args, **kwargs)
 
@@ -96,14 +96,14 @@ def _shifted(original: Callable[..., Any], by: int) -> Callable[..., Any]:
 
 
 def program_of(arguments: Mapping[str, Any]) -> ProgramToRun:
-    """The program, as `asdict` and JSON left it."""
+    """The program in a task's arguments, which `asdict` and JSON have turned into plain values."""
     program = arguments["program"]
     return ProgramToRun(**{**program, "arguments": tuple(program["arguments"]), "compiled": tuple(program["compiled"])})
 
 
 @contextmanager
 def without_compiler() -> Iterator[None]:
-    """torch.compile gives back what it is given, as with TORCHDYNAMO_DISABLE=1."""
+    """Inside the block, torch.compile compiles nothing, as with TORCHDYNAMO_DISABLE=1."""
     os.environ["TORCHDYNAMO_DISABLE"] = "1"
     with dynamo_config.patch(disable=True):
         yield
@@ -111,14 +111,14 @@ def without_compiler() -> Iterator[None]:
 
 @contextmanager
 def substituted(changes: Mapping[str, str]) -> Iterator[None]:
-    """Until the block ends, whoever runs, imports or quotes one of these files gets the text instead.
+    """Inside the block, running, importing or quoting one of these files uses the given text instead.
 
-    The files are not touched. No bytecode of the text is written, and none of the file's is used.
+    The files are not changed, and bytecode is neither written nor used.
     """
     texts = {os.path.realpath(path): text for path, text in changes.items()}
     read_bytes, get_code = Path.read_bytes, importlib.machinery.SourceFileLoader.get_code
 
-    def read_changed(path: Path) -> bytes:  # how a script is read before it runs
+    def read_changed(path: Path) -> bytes:  # a script is read with this before it runs
         text = texts.get(os.path.realpath(path))
         return read_bytes(path) if text is None else text.encode()
 
@@ -142,12 +142,12 @@ def substituted(changes: Mapping[str, str]) -> Iterator[None]:
 
 
 def _quote(name: str, text: str) -> None:
-    """Show the text's lines where the file is quoted; Python never looks again at an entry without a time."""
+    """Make tracebacks quote the lines of the text. linecache never refreshes an entry without a time."""
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
 
 
 def run_repro(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    """Run `script`: the ids of the breaks that happened, and what the script raised, if anything."""
+    """Run `script`. Returns the ids of the breaks that happened, and a text of what the script raised, if anything."""
     error = ""
     with capture_breaks() as breaks:
         try:
@@ -159,17 +159,17 @@ def run_repro(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
 
 @dataclass(slots=True)
 class BranchSeen:
-    """What was seen of a branch on a tensor while the program ran."""
+    """What a run of the program showed about a branch on a tensor."""
 
     calls: int = 0
     problem: str = ""
-    """Why torch.where would not do the same."""
+    """Why torch.where would not give the same; empty if it would."""
     gradients: bool = False
     """Whether gradients flow through it."""
 
 
 def probe_branches(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    """Run the program without the compiler, with `text` in place of `file`: what was seen, by the branch's number."""
+    """Run the program without the compiler, with `text` instead of `file`. Returns a BranchSeen by branch number."""
     seen: dict[int, BranchSeen] = {}
     setattr(builtins, PROBE, lambda number, *parts: probe_branch(seen.setdefault(number, BranchSeen()), *parts))
     with without_compiler(), substituted({arguments["file"]: arguments["text"]}):
@@ -184,7 +184,7 @@ def probe_branch(
     otherwise: Callable[[], Any],
     tensors: Callable[[], tuple[Any, ...]],
 ) -> Any:
-    """What the branch gives; on the way, the other arm is computed, too, and compared."""
+    """Return the value of the branch. The other arm is computed, too, and problems are noted in `seen`."""
     seen.calls += 1
     chosen = condition()
     first, second = (then, otherwise) if chosen else (otherwise, then)

@@ -1,8 +1,8 @@
-"""Try a changed program against the original: are there fewer breaks, and does it still do the same?
+"""Try a changed program: does it have fewer breaks than the original, and the same results?
 
-Both run in processes of their own, in the current folder, with the program's own arguments: it is the user's program,
-and what it writes is written again. The changed text runs under the original file's name, so that its data files are
-found; no file of the user is touched. Random numbers are seeded before the program starts, and come in eager's order.
+Both run in their own processes, in the current folder, with the program's arguments. Files that the program writes are
+written again. The changed text runs under the original file's name, so that it finds its data files. No file of the
+user is changed. Random numbers are seeded before the program starts, and come in eager's order.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ REORDERED, LINES_REMOVED = "reordered", "lines removed"
 _OF_TORCH = re.compile(
     r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n", re.MULTILINE
 )
-"""A line of torch's log, or a warning of its own, which ends with the line that gives it: they tell of breaks, too."""
+"""A line of torch's log, or a warning of torch with its source line. They may be about breaks, so they are ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """What became of a change."""
+    """The result of trying a change."""
 
     ran: bool
-    """The changed program ran to its end, or to where the original ends, too."""
+    """Whether the changed program ended well, or in the same way as the original."""
     error: str = ""
-    """Why it did not."""
+    """Why it did not; empty if it did."""
     breaks_before: int = 0
     breaks_after: int = 0
     """Numbers of break sites."""
     sites_before: tuple[Site, ...] = ()
     sites_after: tuple[Site, ...] = ()
     outputs: str = NOT_COMPARED
-    """equal, differ or not compared: all that outermost compiled callables returned and wrote into, in order."""
+    """equal, differ or not compared. Outputs are all values that outermost compiled callables return or write into."""
     difference: str = ""
-    """The first one in words, or why nothing was compared."""
+    """The first difference, or why nothing was compared."""
     strictness: str = ""
     """How outputs were compared."""
     compiled_calls: int = 0
@@ -60,23 +60,23 @@ class Trial:
     """equal, reordered (the same lines), lines removed (and none added), differ or not compared."""
     stdout_difference: str = ""
     stderr_lines_lost: int = 0
-    """How many lines fewer there are, whatever they say: a log has times and lines of the source in it."""
+    """How many fewer lines there are. Their text is not compared, because logs contain times and line numbers."""
     graphs_before: int = 0
     graphs_after: int = 0
     ops_before: int = 0
     ops_after: int = 0
-    """Ops that ran in compiled graphs: a change that takes work out of the compiled code lowers it."""
+    """Ops that ran in compiled graphs. The number falls if less code is compiled."""
     seconds: float = 0.0
-    """Of the changed program's process."""
+    """The time that the changed program took."""
 
     @property
     def holds(self) -> bool:
-        """The change does what a fix has to: fewer breaks, the same results."""
+        """Whether the change is a fix: fewer breaks, the same results."""
         return self.ran and self.outputs == EQUAL and self.breaks_after < self.breaks_before
 
 
 class TrialRunner:
-    """Many changes tried against one program, which itself runs once, and once more where a difference may be its own.
+    """Tries changes to one program. The original runs once, and once more if it may differ from itself.
 
     with TrialRunner(ProgramToRun(script="train.py")) as trials:
         trial = trials.try_source(changed_text)
@@ -85,39 +85,39 @@ class TrialRunner:
     def __init__(
         self, program: ProgramToRun, *, timeout: float = 300.0, seed: int = 0, children: Children | None = None
     ) -> None:
-        """`children` are ended by whoever gave them."""
+        """If `children` are given, the caller closes them."""
         self.program = program
         self.timeout = timeout
         self.seed = seed
         self._children = children or Children()
-        self._are_mine = children is None
+        self._owns_children = children is None
         self._runs: dict[tuple[int, bool], Run] = {}
 
     def __enter__(self) -> TrialRunner:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._are_mine:
+        if self._owns_children:
             self._children.__exit__()
 
     def try_source(self, text: str, *, seed: int | None = None) -> Trial:
-        """Try this text in place of the program's own file."""
+        """Try this text instead of the program's own file."""
         file = self.program.script or find_main(script="", module=self.program.module).file
         return self.try_changes({file: text}, seed=seed)
 
     def try_changes(self, changes: Mapping[str, str], *, seed: int | None = None) -> Trial:
-        """Try these texts in place of the files of these paths.
+        """Try these texts instead of the files at these paths.
 
-        Where the seed is not 0, whatever the program seeds is shifted by it in both runs: other random inputs.
+        A seed other than 0 is added to every seed that the program sets, in both runs, for other random inputs.
         """
         seed = self.seed if seed is None else seed
         if error := _does_not_parse(changes):
             return Trial(ran=False, error=error, difference=error, stdout_difference=error)
         original = self._original(seed)
-        return self._judged(original, self._run(changes, seed, against=original), seed)
+        return self._make_trial(original, self._run(changes, seed, against=original), seed)
 
     def _original(self, seed: int, *, again: bool = False) -> Run:
-        """The run of the program as it is; `again`, once more: does it differ from itself?"""
+        """The run of the original program. With `again`, a second run, compared with the first."""
         if (seed, again) not in self._runs:
             against = self._original(seed) if again else None
             self._runs[seed, again] = self._run({}, seed, against=against)
@@ -134,7 +134,7 @@ class TrialRunner:
             arguments["against"] = {"folder": str(against.folder), "backends": against.result["backends"]}
         return self._children.run("tasks:try_program", arguments, seconds=self.timeout)
 
-    def _judged(self, original: Run, changed: Run, seed: int) -> Trial:
+    def _make_trial(self, original: Run, changed: Run, seed: int) -> Trial:
         before, after = _report(original), _report(changed)
         error = _failure(changed, before, after)
         why_not = error or _nothing_to_compare_with(original, before, after)
@@ -162,7 +162,7 @@ class TrialRunner:
         )
 
     def _outputs(self, original: Run, changed: Run, seed: int) -> tuple[str, str]:
-        """(verdict, first difference); a value that differs between two runs of the original is left out."""
+        """(verdict, first difference). A value that differs between two runs of the original is ignored."""
         if not original.result["calls"]:
             return NOT_COMPARED, "the program calls nothing that is compiled"
         found = _differences(changed) or _calls_differ(original, changed)
@@ -186,21 +186,22 @@ class TrialRunner:
         return verdict, difference
 
     def _stderr_lines_lost(self, original: Run, changed: Run, seed: int) -> int:
-        lost = _lines(original) - _lines(changed)
-        return max(0, lost) if lost <= 0 or _lines(self._original(seed, again=True)) == _lines(original) else 0
+        before = _count_stderr_lines(original)
+        lost = before - _count_stderr_lines(changed)
+        return max(0, lost) if lost <= 0 or _count_stderr_lines(self._original(seed, again=True)) == before else 0
 
 
-def _lines(run: Run) -> int:
-    """How many are on standard error, besides torch's own."""
+def _count_stderr_lines(run: Run) -> int:
+    """The number of lines on standard error, without torch's own."""
     return _OF_TORCH.sub("", run.stderr.text).count("\n")
 
 
 def compare_text(expected: Output, actual: Output) -> tuple[str, str]:
-    """(verdict, first difference in words) of what two runs printed."""
+    """Compare what two runs printed. Returns (verdict, a text of the first difference)."""
     if expected == actual:
         return EQUAL, ""
     before, after = expected.text.splitlines(), actual.text.splitlines()
-    difference = _first_line(before, after)
+    difference = _first_difference(before, after)
     if expected.rest_sha256 != actual.rest_sha256:
         return DIFFER, difference
     lost, added = Counter(before) - Counter(after), Counter(after) - Counter(before)
@@ -209,7 +210,7 @@ def compare_text(expected: Output, actual: Output) -> tuple[str, str]:
     return (LINES_REMOVED if lost else REORDERED), difference
 
 
-def _first_line(before: list[str], after: list[str]) -> str:
+def _first_difference(before: list[str], after: list[str]) -> str:
     for number, (one, two) in enumerate(zip(before, after, strict=False), 1):
         if one != two:
             return f"line {number}: {two!r:.120} instead of {one!r:.120}"
@@ -235,12 +236,12 @@ def _report(run: Run) -> Report:
 
 
 def _failure(changed: Run, before: Report, after: Report) -> str:
-    """What is wrong with how the changed program ended; empty where it ended well, or as the original does."""
+    """How the changed program failed; empty if it ended well, or in the same way as the original."""
     if changed.failure:
         return f"the changed program {changed.failure}"
     was, ended = before.program, after.program
     if ended.error and ended.error != was.error:
-        return f"the changed program fails: {_short(ended.error)}"
+        return f"the changed program fails: {_shorten_error(ended.error)}"
     if ended.exit_code and ended.exit_code != was.exit_code:
         return f"the changed program ends with exit code {ended.exit_code}, not {was.exit_code}"
     return ""
@@ -250,30 +251,30 @@ def _nothing_to_compare_with(original: Run, before: Report, after: Report) -> st
     if original.failure:
         return f"the original program {original.failure}"
     if before.program.error and not after.program.error:
-        return f"the original program itself fails: {_short(before.program.error)}"
+        return f"the original program itself fails: {_shorten_error(before.program.error)}"
     return ""
 
 
-def _short(error: str) -> str:
-    """The first line, and what torch explains of it."""
+def _shorten_error(error: str) -> str:
+    """The first line of an error, and torch's explanation."""
     lines = [line.strip() for line in error.splitlines()]
     return " ".join([*lines[:1], *(line for line in lines if line.startswith(f"{EXPLANATION}:"))])[:300]
 
 
 def _differences(run: Run) -> dict[str, str]:
-    """The differences of a run from the one that it was compared with, by call and path."""
+    """The differences between a run and the run that it was compared with, by call and path."""
     found: dict[str, str] = run.result.get("differences", {}).get("found", {})
     return found
 
 
 def _calls_differ(original: Run, changed: Run) -> dict[str, str]:
-    """More of them may have been made than were kept."""
+    """A difference if the numbers of calls differ. The calls that were kept may be fewer than were made."""
     before, after = original.result["calls"], changed.result["calls"]
     return {"calls": f"{after} calls of compiled code instead of {before}"} if before != after else {}
 
 
 def _strictness(run: Run) -> str:
-    """How outputs were compared, where they are equal: what differs all the same was left out."""
+    """Describe how equal outputs were compared, and which values were left out."""
     words = [str(run.result["differences"]["strictness"])]
     if not run.result["values"]:
         words = ["they return no tensors and no numbers, and write into no tensor that is seen"]

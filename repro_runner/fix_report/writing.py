@@ -1,4 +1,4 @@
-"""`--report OUT/`: a fix report, made and written. Files in the folder that are not ours are never overwritten."""
+"""Make and write a fix report: `--report OUT/`. Files in the folder that it did not write are never overwritten."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from repro_runner.fix_report.repros import (
 
 _KIND = "handover"
 _MARKER = "handover.json"
-"""Names every file of the fix report with a hash: by it the next one knows what it may replace."""
+"""Lists every file of the fix report with its hash. The next fix report may replace only these files."""
 
 Tell = Callable[[str], None]
-"""Called with a line about what is being done now."""
+"""A function that is called with a line about what is being done."""
 
 
 class FixReportDocument(Document):
-    """handover.json: the same as report.md, for programs."""
+    """handover.json: the contents of report.md as JSON."""
 
     subject: str
     environment: dict[str, str]
@@ -53,7 +53,7 @@ class FixReportDocument(Document):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixReport:
-    """What was written."""
+    """The fix report that was written."""
 
     folder: Path
     report: Path
@@ -64,16 +64,16 @@ class FixReport:
 def write_fix_report(
     folder: Path, findings: Findings, registry: Registry, *, seconds: float = 300.0, tell: Tell = lambda _: None
 ) -> FixReport:
-    """Make the report, the repros and, of a program, the fixed one.
+    """Make the report, the repros and, for a program, the fixed program.
 
-    A program is run again, several times, in processes of its own, each for at most `seconds`. InvalidInput if files in
-    the folder are not an earlier fix report's; WriteFailed if the disk refuses.
+    A program is run several times, each time in a new process and for at most `seconds`. Raises InvalidInput if the
+    folder has files that are not from an earlier fix report, and WriteFailed if a file can't be written.
     """
     check_folder(folder)
     with Children() as children:
         repros = _all_repros(findings, registry, children, seconds, tell)
         fixing = _fixing(findings, registry, children, seconds, tell)
-    scripts = {one.name: one for each in repros.values() for one in each}  # causes may share the registry's
+    scripts = {one.name: one for each in repros.values() for one in each}  # causes may share a registry script
     files = {
         "report.md": _encoded(render_report(findings, repros, fixing, registry)),
         **{name: _encoded(script.text) for name, script in scripts.items()},
@@ -85,23 +85,23 @@ def write_fix_report(
 
 
 def _all_repros(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Repros:
-    """Of the user's code where it can be; the registry's program where none of a cause's is confirmed."""
+    """The scripts of the user's code, and the registry's program for a cause without a confirmed script."""
     known = {gb.gb_id: gb for gb in registry}
     own, without = _own_repros(findings, children, seconds, tell)
     repros: dict[int, tuple[ReproScript, ...]] = {}
     for number, cause in enumerate(findings.causes):
-        mine = own.get(number, ())
-        enough = any(one.verdict == CONFIRMED for one in mine)
+        of_cause = own.get(number, ())
+        enough = any(one.verdict == CONFIRMED for one in of_cause)
         reasons = "; ".join(dict.fromkeys(without[site.where] for site in cause.sites if site.where in without))
         others = [] if enough else [registry_repro(known.get(cause.gb_id), why=reasons)]
         if findings.torch_xla:
             others.append(torch_xla_repro(known.get(cause.gb_id)))
-        repros[number] = (*mine, *(one for one in others if one is not None))
+        repros[number] = (*of_cause, *(one for one in others if one is not None))
     return repros
 
 
 def _own_repros(findings: Findings, children: Children, seconds: float, tell: Tell) -> tuple[Repros, Mapping[str, str]]:
-    """What could be made of the user's code, and (where, why) nothing could be made of it."""
+    """The scripts that were made of the user's code, and for all other places the reason, by place."""
     if findings.program is None or not findings.causes:
         return {}, {}
     tell("making repros of the code around the breaks: the program is run once more, without the compiler")
@@ -118,22 +118,22 @@ def _fixing(findings: Findings, registry: Registry, children: Children, seconds:
 
 
 def _document(findings: Findings, repros: Repros, fixing: Fixing | None) -> FixReportDocument:
-    """All but the texts: they lie beside it."""
+    """The whole fix report without the texts of its files, which are in the same folder."""
     return {
         **head(_KIND),
         "subject": findings.subject,
         "environment": dict(findings.environment),
         "facts": dict(findings.facts),
         "remarks": list(findings.remarks),
-        "causes": [_cause(cause, repros.get(number, ())) for number, cause in enumerate(findings.causes)],
-        "fixed": _fixed(fixing),
+        "causes": [_cause_document(cause, repros.get(number, ())) for number, cause in enumerate(findings.causes)],
+        "fixed": _fixed_document(fixing),
         "why_no_fixed": fixing.why_none if fixing else "there was no program to fix",
         "unfixed": [asdict(one) for one in fixing.unfixed] if fixing else [],
         "runs": fixing.runs if fixing else 0,
     }
 
 
-def _cause(cause: Cause, repros: Iterable[ReproScript]) -> dict[str, Any]:
+def _cause_document(cause: Cause, repros: Iterable[ReproScript]) -> dict[str, Any]:
     return {
         "gb_ids": list(cause.gb_ids),
         "gb_types": list(cause.gb_types),
@@ -166,7 +166,7 @@ def _location(site: Site) -> dict[str, Any]:
     }
 
 
-def _fixed(fixing: Fixing | None) -> dict[str, Any] | None:
+def _fixed_document(fixing: Fixing | None) -> dict[str, Any] | None:
     if fixing is None or fixing.fixed is None:
         return None
     fixed = asdict(fixing.fixed)
@@ -175,7 +175,7 @@ def _fixed(fixing: Fixing | None) -> dict[str, Any] | None:
 
 
 def check_folder(folder: Path) -> None:
-    """InvalidInput, with one line per problem, if a fix report can't be written there. Call it first."""
+    """Raise InvalidInput, with one line per problem, if a fix report can't be written there. Call it first."""
     if not folder.exists():
         return
     if not folder.is_dir():
@@ -194,7 +194,10 @@ def check_folder(folder: Path) -> None:
 
 
 def write_files(folder: Path, files: Mapping[str, bytes], document: Mapping[str, Any]) -> None:
-    """Write them in place of an earlier fix report's. `document` goes into the marker, which is written last."""
+    """Write the files, and delete those of an earlier fix report. `document` becomes the marker, written last.
+
+    Raises InvalidInput if another file is in the way, and WriteFailed.
+    """
     check_folder(folder)
     earlier = _earlier_files(folder) or {}
     if in_the_way := [name for name in files if name not in earlier and (folder / name).exists()]:
@@ -213,7 +216,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], document: Mapping[str,
 
 
 def _earlier_files(folder: Path) -> dict[str, str] | None:
-    """Name and hash of what an earlier fix report wrote; None if there is none."""
+    """The name and hash of each file of an earlier fix report; None if there is no report."""
     try:
         content = json.loads((folder / _MARKER).read_bytes())
     except (OSError, ValueError, RecursionError):
@@ -221,7 +224,7 @@ def _earlier_files(folder: Path) -> dict[str, str] | None:
     files = content.get("files") if isinstance(content, dict) and content.get("kind") == _KIND else None
     if not isinstance(files, dict):
         return None
-    # A name that leads out of the folder is nothing that was ever written by this.
+    # A fix report never writes outside of its folder, so such a name is ignored.
     return {name: str(digest) for name, digest in files.items() if ".." not in Path(name).parts and name[:1] != "/"}
 
 
@@ -235,5 +238,5 @@ def _is_changed(path: Path, digest: str) -> bool:
 
 
 def _encoded(text: str) -> bytes:
-    """UTF-8, whatever a program or a log had in it."""
+    """The text as UTF-8. Characters that UTF-8 can't encode are spelt out."""
     return text.encode("utf-8", "backslashreplace")

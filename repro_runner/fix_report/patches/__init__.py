@@ -1,8 +1,8 @@
-"""Mechanical fixes: edits of a program's text that end breaks. The tables below have all of them.
+"""Mechanical fixes: edits of a program's text that remove breaks. The tables below list all of them.
 
-A new one is a module here with a function `find_…(source, targets)`, an entry in one of the tables, and a test in
-tests/repro_runner/fix_report/test_patches.py. It yields a Patch per edit to try, or a Refusal that says why a break has
-to stay. Every patch is tried by running the program; one that changes a result is never kept. No torch here.
+To add one, write a function `find_…(source, targets)` in a module here, an entry in one of the tables, and a test in
+tests/repro_runner/fix_report/test_patches.py. The function yields a Patch for each edit to try, or a Refusal that says
+why a break can't be fixed. Every patch is tried by running the program. A patch that changes a result is never kept.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from repro_runner.fix_report.patches.patch import Patch, Refusal, Target
 from repro_runner.fix_report.patches.source import Source
 
 Finder = Callable[[Source, Sequence[Target]], Iterator[Patch | Refusal]]
-"""What may be tried for these breaks in this program."""
+"""A function that yields the patches to try for these breaks in this program."""
 
 FIRST: tuple[Finder, ...] = (
     find_explicit_breaks,
@@ -31,16 +31,16 @@ FIRST: tuple[Finder, ...] = (
     find_branches,
     find_flags,
 )
-"""Tried together, for all breaks; what costs the program least comes first."""
+"""These are tried together, for all breaks. The fixes that change the program least come first."""
 
 FOR_THE_REST: tuple[Finder, ...] = (
     find_library_log_calls,
     find_disabled,
 )
-"""Tried one after the other, each for the breaks that are left."""
+"""These are tried one after the other, each for the breaks that remain."""
 
 
 def find_patches(source: Source, targets: Sequence[Target]) -> Iterator[Patch | Refusal]:
-    """What the finders in FIRST propose."""
+    """Yield the patches and refusals of all finders in FIRST."""
     for find in FIRST:
         yield from find(source, targets)

@@ -1,6 +1,6 @@
-"""A branch on a tensor whose arms only compute tensors: both are computed, and `torch.where` selects.
+"""Rewrite a branch on a tensor as `torch.where`, which computes both arms and selects one.
 
-An expression only computes if it changes nothing and raises nothing new when it is evaluated once more, or in vain.
+Both arms must be pure: evaluating an arm although it is not taken must change nothing and raise no new error.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from repro_runner.fix_report.patches.source import Edit, Source
 _ID = "GB0170"
 """The id of a break at a branch on a tensor."""
 PROBE = "__graphbreak_where__"
-"""Stands for torch.where in the run that looks at both arms: (number, condition, arm, arm, tensors), as functions."""
+"""Replaces torch.where in the run that checks both arms. Its arguments are a number and functions: condition, two
+arms, tensors."""
 _DECIDING = {"any", "all", "isnan", "isinf", "isfinite"}
-"""Methods whose results are truth values already."""
+"""Methods that return bool tensors."""
 
 _ELEMENTWISE = """abs add ceil clamp clamp_max clamp_min clip cos cosh deg2rad detach double elu eq erf exp exp2
     expm1 float floor full_like ge gelu gt half hardtanh heaviside hypot isfinite isinf isnan le leaky_relu lerp
@@ -31,7 +32,7 @@ _PRODUCTS = "baddbmm bmm dot einsum linear matmul mm mv outer layer_norm"
 _PARTIAL_NAMES = """acos acosh asin asinh atan2 atanh cdist div divide floor_divide fmod log log10 log1p log2 norm
     normalize pow reciprocal remainder rsqrt sqrt std var"""
 _PARTIAL = frozenset(_PARTIAL_NAMES.split())
-"""Their gradients are not finite everywhere: in the arm that is not taken, that spoils the gradients of both."""
+"""Operations whose gradients are not finite everywhere. In the arm that is not taken, they spoil both gradients."""
 _PURE = _PARTIAL | frozenset(f"{_ELEMENTWISE} {_REDUCTIONS} {_MOVED} {_PRODUCTS}".split())
 _VIEWS = frozenset(f"{_MOVED} detach".split()) - {"cat", "stack", "repeat", "roll", "flip", "tril", "triu"}
 _ALLOWED = (
@@ -42,7 +43,7 @@ _ALLOWED = (
 
 @dataclass(frozen=True, slots=True)
 class _Choice:
-    """`condition` decides between two values, each an expression or another choice."""
+    """A condition and two values. Each value is an expression or another choice."""
 
     condition: ast.expr
     then: ast.expr | _Choice
@@ -60,11 +61,11 @@ class _Choice:
 
 
 class _Unfit(Exception):
-    """This branch can't be rewritten; the text says why."""
+    """This branch can't be rewritten. The text says why."""
 
 
 def find_branches(source: Source, targets: Sequence[Target]) -> Iterator[Patch | Refusal]:
-    """A patch per branch at which graphs were seen to break; a refusal for each break that has to stay."""
+    """Yield a patch for each branch at which graphs broke, or a refusal if it can't be rewritten."""
     targets = [target for target in targets if target.site.gb_id == _ID]
     done: set[ast.AST] = set()
     lines = {target.line for target in targets if target.line}
@@ -73,7 +74,7 @@ def find_branches(source: Source, targets: Sequence[Target]) -> Iterator[Patch |
         if node is None:
             continue
         try:
-            patch = _rewritten(source, node, targets, number=len(done) + 1)
+            patch = _make_patch(source, node, targets, number=len(done) + 1)
         except _Unfit as error:
             yield Refusal(target=target, reason=f"the branch can't become `torch.where`: {error}")
             continue
@@ -83,21 +84,21 @@ def find_branches(source: Source, targets: Sequence[Target]) -> Iterator[Patch |
 
 
 def _branch_at(source: Source, line: int, broken: set[int]) -> ast.If | ast.IfExp | None:
-    """What decides on this line: a conditional expression, or an `if` with those around it that have to change too."""
+    """The conditional expression or `if` on this line, or the outermost `if` that must be rewritten with it."""
     found: ast.If | ast.IfExp | None = None
     for node in ast.walk(source.tree):
         if isinstance(node, ast.If | ast.IfExp) and node.test.lineno <= line <= (node.test.end_lineno or 0):
             found = node
     while isinstance(found, ast.If) and isinstance(parent := source.parents[found], ast.If):
         nested = found in (*parent.body, *parent.orelse)
-        # An `elif` can't be a statement of its own.
+        # An `elif` can't be rewritten without its `if`.
         if not nested or not (parent.test.lineno in broken or source.text_of(found).startswith("elif")):
             break
         found = parent
     return found
 
 
-def _rewritten(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Target], *, number: int) -> Patch:
+def _make_patch(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Target], *, number: int) -> Patch:
     if isinstance(node, ast.IfExp):
         choice, start, end, before = (
             _Choice(node.test, node.body, node.orelse),
@@ -106,27 +107,27 @@ def _rewritten(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Targe
             "",
         )
     else:
-        choice, start, end, before = _of_statement(source, node)
-    _check(source, node, choice)
+        choice, start, end, before = _statement_choice(source, node)
+    _check_pure(source, node, choice)
     lines = {line for each in choice.conditions() for line in range(each.lineno, (each.end_lineno or each.lineno) + 1)}
     return Patch(
         title="the branch on a tensor becomes `torch.where`",
         targets=tuple(target for target in targets if target.line in lines),
-        edits=(Edit(start=start, end=end, text=before + _where(source, choice)),),
+        edits=(Edit(start=start, end=end, text=before + _where_text(source, choice)),),
         changes="both arms are computed each time",
         branch=Branch(
-            probe=Edit(start=start, end=end, text=before + _probed(source, choice, number)),
+            probe=Edit(start=start, end=end, text=before + _probe_text(source, choice, number)),
             partial=next((found for each in choice.values() if (found := _partial_operation(each))), ""),
         ),
     )
 
 
-def _of_statement(source: Source, node: ast.If) -> tuple[_Choice, int, int, str]:
-    """The choice, the span that it takes up, and what stands before it: `return `, or `x = `."""
+def _statement_choice(source: Source, node: ast.If) -> tuple[_Choice, int, int, str]:
+    """(choice, start and end of the text that it replaces, text before it: comments and `return ` or `x = `)."""
     block = source.block_of(node)
     following = block[block.index(node) + 1] if block.index(node) + 1 < len(block) else None
     falls_to = following if isinstance(following, ast.Return) else None
-    choice, goes_to, used = _choice(node, falls_to)
+    choice, goes_to, used = _if_choice(node, falls_to)
     if goes_to and not _has_value(source, goes_to, node):
         raise _Unfit(f"{goes_to} has no value before it, and may get none")
     last: ast.stmt = falls_to if used and falls_to is not None else node
@@ -137,7 +138,7 @@ def _of_statement(source: Source, node: ast.If) -> tuple[_Choice, int, int, str]
 
 
 def _has_value(source: Source, name: str, node: ast.If) -> bool:
-    """Whether every arm gives it one, or something before may have."""
+    """Whether every arm assigns the name, or something before the branch may have."""
     before = {
         each.arg if isinstance(each, ast.arg) else each.id
         for each in ast.walk(source.function_of(node) or source.tree)
@@ -147,8 +148,8 @@ def _has_value(source: Source, name: str, node: ast.If) -> bool:
     return name in before or all(part.orelse for part in ast.walk(node) if isinstance(part, ast.If))
 
 
-def _choice(node: ast.If, falls_to: ast.Return | None) -> tuple[_Choice, str, bool]:
-    """The choice, the name it is assigned to (none if it is returned), and whether what follows is an arm of it."""
+def _if_choice(node: ast.If, falls_to: ast.Return | None) -> tuple[_Choice, str, bool]:
+    """(choice, the assigned name or "" for a return, whether the return after the `if` is one of the arms)."""
     then, to, used = _arm(node.body, falls_to)
     if node.orelse:
         otherwise, other, used_too = _arm(node.orelse, falls_to)
@@ -167,7 +168,7 @@ def _arm(body: list[ast.stmt], falls_to: ast.Return | None) -> tuple[ast.expr | 
     if more:
         raise _Unfit("an arm has more than one statement")
     if isinstance(statement, ast.If):
-        return _choice(statement, falls_to)
+        return _if_choice(statement, falls_to)
     if isinstance(statement, ast.Return) and statement.value is not None:
         return statement.value, "", False
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1 and isinstance(statement.targets[0], ast.Name):
@@ -175,7 +176,8 @@ def _arm(body: list[ast.stmt], falls_to: ast.Return | None) -> tuple[ast.expr | 
     raise _Unfit(f"an arm does more than give a value: `{ast.unparse(statement).splitlines()[0][:60]}`")
 
 
-def _check(source: Source, node: ast.AST, choice: _Choice) -> None:
+def _check_pure(source: Source, node: ast.AST, choice: _Choice) -> None:
+    """Raise _Unfit if conditions or arms do more than compute tensors."""
     if not has_torch(source):
         raise _Unfit("the program does not import torch by that name at its top")
     modules = _other_modules(source.tree)
@@ -197,24 +199,24 @@ def _is_negated(condition: ast.expr) -> bool:
     return isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not)
 
 
-def _where(source: Source, value: ast.expr | _Choice) -> str:
+def _where_text(source: Source, value: ast.expr | _Choice) -> str:
     if not isinstance(value, _Choice):
         return _text(source, value)
-    condition, then, otherwise = _plain(source, value)
-    return f"torch.where({condition}, {_where(source, then)}, {_where(source, otherwise)})"
+    condition, then, otherwise = _without_not(source, value)
+    return f"torch.where({condition}, {_where_text(source, then)}, {_where_text(source, otherwise)})"
 
 
-def _probed(source: Source, value: ast.expr | _Choice, number: int) -> str:
+def _probe_text(source: Source, value: ast.expr | _Choice, number: int) -> str:
     if not isinstance(value, _Choice):
         return _text(source, value)
-    condition, then, otherwise = _plain(source, value)
-    arms = f"lambda: {_probed(source, then, number)}, lambda: {_probed(source, otherwise, number)}"
+    condition, then, otherwise = _without_not(source, value)
+    arms = f"lambda: {_probe_text(source, then, number)}, lambda: {_probe_text(source, otherwise, number)}"
     read = {node.id for each in value.values() for node in ast.walk(each) if isinstance(node, ast.Name)}
     return f"{PROBE}({number}, lambda: {condition}, {arms}, lambda: ({''.join(f'{name}, ' for name in sorted(read))}))"
 
 
-def _plain(source: Source, choice: _Choice) -> tuple[str, ast.expr | _Choice, ast.expr | _Choice]:
-    """The condition as a tensor of truth values, and the arms; `not` changes their places."""
+def _without_not(source: Source, choice: _Choice) -> tuple[str, ast.expr | _Choice, ast.expr | _Choice]:
+    """(the condition as text of a bool tensor, then, otherwise). A `not` is removed, and the arms are swapped."""
     condition, then, otherwise = choice.condition, choice.then, choice.otherwise
     if isinstance(condition, ast.UnaryOp) and isinstance(condition.op, ast.Not):
         condition, then, otherwise = condition.operand, otherwise, then
@@ -228,12 +230,12 @@ def _plain(source: Source, choice: _Choice) -> tuple[str, ast.expr | _Choice, as
 
 
 def _text(source: Source, node: ast.expr) -> str:
-    """As it is written; a name that is not written there is itself."""
+    """The text of a node in the source. A node that was made here has no place there, so it is unparsed."""
     return source.text_of(node) if hasattr(node, "lineno") else ast.unparse(node)
 
 
 def _why_not_pure(node: ast.expr, modules: frozenset[str] = frozenset()) -> str:
-    """What it may do besides computing; empty if it only computes. `modules` are those that are not torch's."""
+    """Why an expression may do more than compute; empty if it only computes. `modules` are names of other modules."""
     for each in ast.walk(node):
         if isinstance(each, ast.Call):
             if reason := _why_not_pure_call(each, modules):
@@ -247,7 +249,7 @@ def _why_not_pure(node: ast.expr, modules: frozenset[str] = frozenset()) -> str:
 
 
 def _other_modules(tree: ast.Module) -> frozenset[str]:
-    """The names by which a program knows what it imports from elsewhere than torch."""
+    """The names that a program imports from other packages than torch."""
     found = [each for each in ast.walk(tree) if isinstance(each, ast.Import | ast.ImportFrom)]
     return frozenset(
         (alias.asname or alias.name).partition(".")[0]
@@ -272,7 +274,7 @@ def _why_not_pure_call(call: ast.Call, modules: frozenset[str]) -> str:
 
 
 def _partial_operation(node: ast.expr) -> str:
-    """An operation in it that has no finite gradient everywhere, as it is written; empty if there is none."""
+    """The text of an operation in the expression whose gradient is not finite everywhere; empty if there is none."""
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _PARTIAL:
             return _short(each)
@@ -290,14 +292,14 @@ def _is_nonzero(node: ast.expr) -> bool:
 
 
 def _may_be_alias(node: ast.expr) -> bool:
-    """Whether its value may share memory with something that has a name already."""
+    """Whether the value may share memory with another tensor of the program."""
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
         return True
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS
 
 
 def _writes_in_place(function: ast.AST) -> str:
-    """The first thing in a function that writes into a tensor, as it is written; empty if nothing does."""
+    """The text of the first operation that writes into a tensor; empty if there is none."""
     for each in ast.walk(function):
         if isinstance(each, ast.AugAssign):
             return _short(each)

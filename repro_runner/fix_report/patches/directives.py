@@ -1,4 +1,4 @@
-"""What a program tells the compiler: a `graph_break()` is taken out, a flag is set, a function is left to Python."""
+"""Patches of a program's instructions to the compiler: remove `graph_break()`, set a flag, disable a function."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _NAMES = {"torch._dynamo.graph_break", "torch.compiler.graph_break", "_dynamo.gr
 
 
 def find_explicit_breaks(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """A patch per call at which graphs were seen to break."""
+    """Yield a patch for each `graph_break()` call at which graphs broke."""
     for target in targets:
         for statement in source.statements_at(target.line) if target.line else ():
             if _is_call(statement):
@@ -30,7 +30,7 @@ def _is_call(statement: ast.stmt) -> bool:
 
 
 def _removed(source: Source, statement: ast.stmt) -> Edit:
-    """The whole line goes if nothing else is on it; a comment stays. A block that would be empty gets a `pass`."""
+    """Remove the whole line if nothing else is on it. A comment stays. An empty block gets a `pass`."""
     start, end = source.start(statement), source.end(statement)
     line_start, line_end = source.line_start(statement.lineno), source.line_start((statement.end_lineno or 0) + 1)
     rest = source.text[end:line_end]
@@ -43,32 +43,32 @@ def _removed(source: Source, statement: ast.stmt) -> Edit:
 
 
 def find_flags(_source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """One patch per setting, for every break that it is known to end, in whatever file that is."""
+    """Yield one patch for each setting, for all breaks that it is known to fix, in any file."""
     wanted: dict[tuple[str, ...], list[Target]] = {}
     for target in targets:
         if target.settings:
             wanted.setdefault(target.settings, []).append(target)
-    for settings, there in wanted.items():
+    for settings, fixed in wanted.items():
         names = ", ".join(f"`{line.partition('=')[0].strip()}`" for line in settings)
-        yield Patch(title=f"set {names}", targets=tuple(there), settings=settings)
+        yield Patch(title=f"set {names}", targets=tuple(fixed), settings=settings)
 
 
 def find_disabled(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """A patch per function that compiled code calls and that holds at least two of these breaks, the fullest first."""
+    """Yield a patch for each function with at least two breaks that compiled code calls, the one with most first."""
     found: dict[ast.FunctionDef | ast.AsyncFunctionDef, list[Target]] = {}
     for target in targets:
         statements = list(source.statements_at(target.line)) if target.line else []
         function = source.function_of(statements[-1]) if statements else None
         if function is not None:
             found.setdefault(function, []).append(target)
-    for function, there in sorted(found.items(), key=lambda pair: -len(pair[1])):
-        if len(there) >= 2 and any(target.is_inlined for target in there) and has_torch(source):
+    for function, inside in sorted(found.items(), key=lambda pair: -len(pair[1])):
+        if len(inside) >= 2 and any(target.is_inlined for target in inside) and has_torch(source):
             first = min([function.lineno, *(each.lineno for each in function.decorator_list)])
             at = source.line_start(first)
             indentation, name = source.indentation(function), source.qualified_name(function)
             yield Patch(
                 title=f"the function `{name}` is left to Python by `torch.compiler.disable`",
-                targets=tuple(there),
+                targets=tuple(inside),
                 edits=(Edit(start=at, end=at, text=f"{indentation}@torch.compiler.disable{source.newline}"),),
                 changes=f"`{name}` is not compiled, and each of its calls is one break",
                 excludes=True,

@@ -1,8 +1,8 @@
-"""Calls that say something (print, warnings.warn, a logger's methods): made a part of the graph, or called after it.
+"""Patches of calls that print or log (print, warnings.warn, a logger's methods): inside the graph, or after it.
 
-Dynamo calls a function in `reorderable_logging_functions` after the graph, in the same order, with the values of then:
-tensors, constants and formatted strings. It drops keyword arguments and, in torch 2.13, every call from a function that
-is inlined into another: then a print is made a part of the graph, and the others are left out, which the report says.
+Dynamo calls a function in `reorderable_logging_functions` after the graph, in the same order, with the values at that
+time: tensors, constants and formatted strings. It drops keyword arguments. In torch 2.13 it also drops every call from
+an inlined function. There a print becomes part of the graph, and other calls are left out, which the report notes.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _LOGGER_METHOD = re.compile(r"method: <Logger .*?>\.(\w+), args")
 _LEVELS = {"debug", "info", "warning", "warn", "error", "critical", "exception", "log"}
 
 Piece = tuple[str, str]
-"""(what stands in the format, the argument that it takes; none for plain text)."""
+"""(a part of the format, the argument for it; empty for plain text)."""
 
 
 def find_prints(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """Prints that can be part of the graph become that; for the others, a setting that holds for the whole program."""
+    """Make prints part of the graph if that is possible. For the others, yield a setting for the whole program."""
     inside: dict[Target, list[Edit]] = {}
     for target in targets:
         edits = [edit for call in _calls(source, target, "print") if (edit := _print_in_graph(source, call))]
@@ -37,18 +37,18 @@ def find_prints(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
             title="`print` becomes `torch._higher_order_ops.print`, a part of the graph",
             targets=tuple(inside),
             edits=tuple(edit for edits in inside.values() for edit in edits),
-            otherwise=_printed_later(source, list(inside)),
+            otherwise=_print_later_patch(source, list(inside)),
         )
     if others:
-        yield _printed_later(source, others)
+        yield _print_later_patch(source, others)
 
 
-def _printed_later(source: Source, targets: Sequence[Target]) -> Patch:
+def _print_later_patch(source: Source, targets: Sequence[Target]) -> Patch:
     calls = [call for target in targets for call in _calls(source, target, "print")]
     return Patch(
         title="`print` is told to torch as a function that it may call later",
         targets=tuple(targets),
-        edits=tuple(edit for call in calls for edit in _constants(source, call)),
+        edits=tuple(edit for call in calls for edit in _shapes_to_text(source, call)),
         settings=("torch._dynamo.config.reorderable_logging_functions.add(print)",),
         changes=f"what is printed in compiled code {_LATER}",
         reorders=True,
@@ -56,14 +56,14 @@ def _printed_later(source: Source, targets: Sequence[Target]) -> Patch:
 
 
 def find_warnings(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """One patch for all calls of warnings.warn."""
-    there = [target for target in targets if "module: _warnings" in target.site.message]
-    if not there:
+    """Yield one patch for all calls of warnings.warn."""
+    warned = [target for target in targets if "module: _warnings" in target.site.message]
+    if not warned:
         return
-    later = not any(target.is_inlined for target in there)
+    later = not any(target.is_inlined for target in warned)
     yield Patch(
         title=f"`warnings.warn` is told to torch as a function {_CALL_LATER if later else _LEAVE_OUT}",
-        targets=tuple(there),
+        targets=tuple(warned),
         settings=(f"torch._dynamo.config.{_REORDERABLE if later else _IGNORED}.add(warnings.warn)",),
         imports=() if _is_imported(source, "warnings") else ("warnings",),
         changes=f"a warning of compiled code {_LATER}; it names the function's first line as its place"
@@ -75,37 +75,36 @@ def find_warnings(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
 
 
 def find_log_calls(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """A patch per logger and level of the program's own file: called later or, where that can't be, not at all."""
+    """Yield a patch for each logger and level in the program's own file: called later or, if not possible, never."""
     found: dict[str, list[tuple[Target, ast.Call]]] = {}
     for target in targets:
         for call in _log_calls(source, target):
             found.setdefault(ast.unparse(call.func), []).append((target, call))
-    for method, there in found.items():
-        later = _logged_later(source, method, there)
-        yield later if later is not None else _never_logged(source, method, [target for target, _ in there])
+    for method, called in found.items():
+        later = _log_later_patch(source, method, called)
+        yield later if later is not None else _never_log_patch(source, method, [target for target, _ in called])
 
 
 def find_library_log_calls(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
-    """A patch per method of a logger that is called in other files: left out. What such a method calls in its turn is
-    no message, and where a call in the program's own file is fixed, nothing of it is left to break."""
+    """Yield a patch for each logger method that other files call: the calls are left out."""
     elsewhere: dict[str, list[Target]] = {}
     for target in targets:
         if not target.line and (called := _LOGGER_METHOD.search(target.site.message)) and called[1] in _LEVELS:
             elsewhere.setdefault(f"logging.Logger.{called[1]}", []).append(target)
     for method, those in elsewhere.items():
-        yield _never_logged(source, method, those)
+        yield _never_log_patch(source, method, those)
 
 
-def _logged_later(source: Source, method: str, there: list[tuple[Target, ast.Call]]) -> Patch | None:
-    """Through a function of its own, since a bound method can't be called later."""
+def _log_later_patch(source: Source, method: str, called: list[tuple[Target, ast.Call]]) -> Patch | None:
+    """Log through a new function, because torch can't call a bound method later; None if that is not possible."""
     owner = method.partition(".")[0]
-    if any(call.keywords or target.is_inlined for target, call in there) or not _is_global(source, owner):
-        return None  # torch drops keywords, and whatever a function says that is inlined into another
+    if any(call.keywords or target.is_inlined for target, call in called) or not _is_global(source, owner):
+        return None  # torch drops keywords, and all calls in inlined functions
     if method.count(".") != 1 or not has_torch(source):
         return None
     name = f"told_later_{method.replace('.', '_')}"
-    edits = [Edit(start=source.start(call.func), end=source.end(call.func), text=name) for _, call in there]
-    edits += [edit for _, call in there for edit in _constants(source, call)]
+    edits = [Edit(start=source.start(call.func), end=source.end(call.func), text=name) for _, call in called]
+    edits += [edit for _, call in called for edit in _shapes_to_text(source, call)]
     function = (
         "",
         "",
@@ -118,16 +117,16 @@ def _logged_later(source: Source, method: str, there: list[tuple[Target, ast.Cal
     )
     return Patch(
         title=f"`{method}` is called through a function that torch may call later",
-        targets=tuple(target for target, _ in there),
+        targets=tuple(target for target, _ in called),
         edits=tuple(edits),
         settings=("\n".join(function),),
         changes=f"a message of `{method}` in compiled code {_LATER}; its record names that function as its place",
         reorders=True,
-        otherwise=_never_logged(source, method, [target for target, _ in there]),
+        otherwise=_never_log_patch(source, method, [target for target, _ in called]),
     )
 
 
-def _never_logged(source: Source, method: str, targets: list[Target]) -> Patch:
+def _never_log_patch(source: Source, method: str, targets: list[Target]) -> Patch:
     level = method.rpartition(".")[2]
     function = method if method.startswith("logging.") else f"logging.Logger.{level}"
     return Patch(
@@ -141,12 +140,12 @@ def _never_logged(source: Source, method: str, targets: list[Target]) -> Patch:
 
 
 def _calls(source: Source, target: Target, name: str) -> list[ast.Call]:
-    """The calls of this function, as statements, that a break's line is part of."""
+    """The statements at a break's line that call this function."""
     return [call for call in _statement_calls(source, target) if ast.unparse(call.func) == name]
 
 
 def _log_calls(source: Source, target: Target) -> list[ast.Call]:
-    """`logger.info(…)`, `logging.info(…)`, `self.log.warning(…)`: by their names, as nothing is run here."""
+    """The statements at a break's line that log: `logging.info(…)`, `self.log.warning(…)`. They are found by name."""
     return [
         call
         for call in _statement_calls(source, target)
@@ -162,15 +161,15 @@ def _statement_calls(source: Source, target: Target) -> Iterator[ast.Call]:
             yield statement.value
 
 
-def _constants(source: Source, call: ast.Call) -> Iterator[Edit]:
-    """`x.shape` -> `str(x.shape)`: torch can't keep a shape for later, and its text is what is logged anyway."""
+def _shapes_to_text(source: Source, call: ast.Call) -> Iterator[Edit]:
+    """Replace `x.shape` by `str(x.shape)`: torch can't keep a shape for later, and the text is what is logged."""
     for argument in call.args:
         if _is_constant(argument):
             yield Edit(start=source.start(argument), end=source.end(argument), text=f"str({source.text_of(argument)})")
 
 
 def _is_imported(source: Source, module: str) -> bool:
-    """At the top, before anything that is put after the import of torch."""
+    """Whether a module is imported at the top, before the lines that a patch inserts after the import of torch."""
     for statement in source.tree.body:
         if isinstance(statement, ast.Import) and any(
             alias.name == module and not alias.asname for alias in statement.names
@@ -182,7 +181,7 @@ def _is_imported(source: Source, module: str) -> bool:
 
 
 def _is_global(source: Source, name: str) -> bool:
-    """Whether the module gives this name a meaning: by an import or an assignment at its top."""
+    """Whether the program defines this name at its top level, by an import or an assignment."""
     for statement in source.tree.body:
         if isinstance(statement, ast.Assign) and any(
             isinstance(each, ast.Name) and each.id == name for each in statement.targets
@@ -194,12 +193,12 @@ def _is_global(source: Source, name: str) -> bool:
 
 
 class _Unfit(Exception):
-    """This call says something that the graph's print can't."""
+    """The graph's print can't print what this call prints."""
 
 
 def _print_in_graph(source: Source, call: ast.Call) -> Edit | None:
-    """`print("a", x)` -> `torch._higher_order_ops.print("a {!s}", x)`; None if that would not print the same, or if a
-    comment would be lost."""
+    """Replace `print("a", x)` by `torch._higher_order_ops.print("a {!s}", x)`; None if that would not print the same,
+    or if a comment would be lost."""
     if source.comments(source.start(call), source.end(call)):
         return None
     try:
@@ -216,7 +215,7 @@ def _print_in_graph(source: Source, call: ast.Call) -> Edit | None:
 
 
 def _separator(call: ast.Call) -> str:
-    """What stands between the arguments; the graph's print ends every line with a line end, on standard output."""
+    """The text between the arguments. Raises _Unfit for `file` and `end`, which the graph's print does not have."""
     separator = " "
     for keyword in call.keywords:
         value = keyword.value.value if isinstance(keyword.value, ast.Constant) else None
@@ -241,7 +240,7 @@ def _pieces(source: Source, argument: ast.expr) -> Iterator[Piece]:
 
 
 def _formatted(part: ast.expr) -> Piece:
-    """A part of an f-string. Python before 3.12 does not know where it stands: it is written anew."""
+    """A part of an f-string. It is unparsed, because before 3.12 Python does not know its place in the source."""
     if isinstance(part, ast.Constant):
         return _escaped(str(part.value)), ""
     if not isinstance(part, ast.FormattedValue):
@@ -261,5 +260,5 @@ def _escaped(text: str) -> str:
 
 
 def _is_constant(argument: ast.expr) -> bool:
-    """`x.shape`, `x.dtype`, which neither the graph nor a later call can take: their text does as well."""
+    """Whether this is `x.shape`, `x.dtype` or similar, which torch can't pass on to the graph or to a later call."""
     return re.search(r"\.(shape|size\(\)|dtype|device)$", ast.unparse(argument)) is not None

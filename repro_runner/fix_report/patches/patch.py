@@ -1,4 +1,4 @@
-"""A mechanical fix: what it is meant for, what it edits, and what else it changes."""
+"""A mechanical fix: the breaks that it fixes, its edits, and what else it changes."""
 
 from __future__ import annotations
 
@@ -12,64 +12,64 @@ from repro_runner.fix_report.patches.source import Edit, Edited, Source, apply_e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """A break that a patch is wanted for."""
+    """A break to fix."""
 
     site: Site
     line: int
-    """In the program's own file; 0 for a break in another."""
+    """The line in the program's own file; 0 for a break in another file."""
     settings: tuple[str, ...] = ()
-    """What the registry's verified fix by a flag sets, if it has one: a line each."""
+    """The lines of the registry's verified fix that sets a flag, if there is one."""
 
     @property
     def is_inlined(self) -> bool:
-        """Whether it is in a function that compiled code calls."""
+        """Whether the break is in a function that compiled code calls."""
         return len(self.site.stack) > 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Branch:
-    """A branch on a tensor that becomes `torch.where`: to be looked at in a run before it is trusted."""
+    """A branch on a tensor that becomes `torch.where`. A run must check it first."""
 
     probe: Edit
-    """The text that looks at it, in place of the branch."""
+    """Replaces the branch by code that checks it."""
     partial: str = ""
-    """An operation that has no gradient everywhere, if there is one in an arm."""
+    """An operation in an arm whose gradient is not finite everywhere, if there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patch:
-    """Edits that go together."""
+    """Edits that are applied together."""
 
     title: str
     targets: tuple[Target, ...]
     edits: tuple[Edit, ...] = ()
     settings: tuple[str, ...] = ()
-    """Lines that have to run before anything is compiled; they come after the import of torch."""
+    """Lines that must run before anything is compiled. They are inserted after the import of torch."""
     imports: tuple[str, ...] = ()
     """Modules that the settings need besides torch."""
     changes: str = ""
-    """What is no longer as it was, besides the breaks."""
+    """What else the patch changes, besides the breaks."""
     reorders: bool = False
-    """Lines may be printed in another order."""
+    """Whether lines may be printed in another order."""
     silences: bool = False
-    """Lines may no longer be printed."""
+    """Whether some lines may no longer be printed."""
     excludes: bool = False
-    """A function is no longer compiled."""
+    """Whether a function is no longer compiled."""
     branch: Branch | None = None
     otherwise: Patch | None = None
-    """What to try if this one does not hold."""
+    """The patch to try if this one is not kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """Why nothing is tried for a break, though a fix of its kind is known."""
+    """Why no patch is tried for a break, although its kind of break has a mechanical fix."""
 
     target: Target
     reason: str
 
 
 def apply_patches(source: Source, patches: Iterable[Patch]) -> Edited:
-    """The program with all of them; ValueError if two of them edit the same place."""
+    """The program with all patches. Raises ValueError if two of them edit the same place."""
     patches = list(patches)
     edits = list(dict.fromkeys(edit for patch in patches for edit in patch.edits))
     settings = dict.fromkeys(line for patch in patches for line in patch.settings)
@@ -80,7 +80,7 @@ def apply_patches(source: Source, patches: Iterable[Patch]) -> Edited:
 
 
 def _prologue(source: Source, imports: list[str], settings: list[str]) -> Edit:
-    """After the imports at the top that include torch's; where there are none, after what has to come first."""
+    """Insert settings after the imports that include torch. If there are none, after the lines that must come first."""
     after, has_torch = _last_import(source.tree)
     lines = [*([] if has_torch else ["import torch"]), *(f"import {name}" for name in imports), *settings]
     at = source.line_start(_last_line_of(source.tree, after) + 1) if after else source.after_first_lines()
@@ -91,12 +91,12 @@ def _prologue(source: Source, imports: list[str], settings: list[str]) -> Edit:
 
 
 def has_torch(source: Source) -> bool:
-    """Whether torch goes by its own name in the whole program."""
+    """Whether the program imports torch under the name `torch` at its top level."""
     return any(map(_binds_torch, source.tree.body))
 
 
 def _last_import(tree: ast.Module) -> tuple[ast.stmt | None, bool]:
-    """The statement to insert after, and whether torch is there by then."""
+    """(the statement to insert after, whether torch is imported by then)."""
     start = next((place for place, each in enumerate(tree.body) if _binds_torch(each)), None)
     if start is None:
         first = [each for each in tree.body if _is_docstring(tree, each) or _is_future(each)]
@@ -107,7 +107,7 @@ def _last_import(tree: ast.Module) -> tuple[ast.stmt | None, bool]:
 
 
 def _last_line_of(tree: ast.Module, statement: ast.stmt) -> int:
-    """Other statements may stand on its last line, and go on after it."""
+    """The last line of a statement, or of a longer statement that starts on that line."""
     last = statement.end_lineno or statement.lineno
     for each in tree.body:
         if each.lineno <= last < (each.end_lineno or each.lineno):

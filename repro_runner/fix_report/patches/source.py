@@ -1,4 +1,4 @@
-"""A program's text with its syntax tree, and edits of it that leave every other character as it is."""
+"""A program's text with its syntax tree, and edits of the text that change no other character."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pathlib import Path
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _FIRST_LINES = re.compile(r"^#(!|.*?coding[:=])")
-"""A line for the shell, or one that names the encoding: these stay first."""
+"""A `#!` line, or a line that names the encoding. They must stay first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """Put `text` in place of the characters from `start` up to `end`."""
+    """Replace the characters from `start` up to `end` by `text`."""
 
     start: int
     end: int
@@ -27,7 +27,7 @@ class Edit:
 
 
 class Source:
-    """Text of a program; SyntaxError or ValueError if it is none."""
+    """The text of a program. Raises SyntaxError or ValueError if it can't be parsed."""
 
     def __init__(self, text: str, encoding: str = "utf-8") -> None:
         self.text = text
@@ -37,7 +37,7 @@ class Source:
 
     @property
     def newline(self) -> str:
-        """The line end that the file uses first."""
+        """The first line end in the file."""
         found = _LINE_END.search(self.text)
         return found[0] if found else "\n"
 
@@ -46,7 +46,7 @@ class Source:
         return _LINE_END.sub("", self.text[self.line_start(line) : self.line_start(line + 1)])
 
     def line_start(self, line: int) -> int:
-        """Where a line begins, from 1; the end of the text for a line after the last."""
+        """The offset of a line, counted from 1. For a line after the last, the end of the text."""
         return self._starts[line - 1] if line <= len(self._starts) else len(self.text)
 
     def line_of(self, offset: int) -> int:
@@ -59,16 +59,16 @@ class Source:
         return self._offset(node.end_lineno or node.lineno, node.end_col_offset or node.col_offset)
 
     def text_of(self, node: ast.expr | ast.stmt) -> str:
-        """The text of a node, as it is written."""
+        """The source text of a node."""
         return self.text[self.start(node) : self.end(node)]
 
     def indentation(self, node: ast.stmt) -> str:
-        """What stands before a statement on its line, if that is nothing but space."""
+        """The spaces at the start of a statement's line."""
         before = self.text[self.line_start(node.lineno) : self.start(node)]
         return before if not before.strip() else re.match(r"\s*", before)[0]  # type: ignore[index]
 
     def comments(self, start: int, end: int) -> list[str]:
-        """The comments that begin there."""
+        """The comments that start between two offsets."""
         return [text for at, text in self._comments if start <= at < end]
 
     @cached_property
@@ -76,13 +76,13 @@ class Source:
         return {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
 
     def statements_at(self, line: int) -> Iterator[ast.stmt]:
-        """The statements that this line is part of, innermost last."""
+        """Yield the statements that contain this line, innermost last."""
         for node in ast.walk(self.tree):
             if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
                 yield node
 
     def block_of(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements among which this one stands."""
+        """The block of statements that contains this one."""
         parent = self.parents[statement]
         for field in ("body", "orelse", "finalbody"):
             block = getattr(parent, field, None)
@@ -91,14 +91,14 @@ class Source:
         return [statement]
 
     def function_of(self, node: ast.AST) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-        """The innermost function around it."""
+        """The innermost function around a node; None outside of functions."""
         while (node := self.parents.get(node, self.tree)) is not self.tree:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 return node
         return None
 
     def qualified_name(self, function: ast.FunctionDef | ast.AsyncFunctionDef) -> str:
-        """`Net.forward`: with the classes around it."""
+        """The name of a function with the classes around it: `Net.forward`."""
         names, node = [function.name], self.parents[function]
         while isinstance(node, ast.ClassDef):
             names.insert(0, node.name)
@@ -106,14 +106,14 @@ class Source:
         return ".".join(names)
 
     def after_first_lines(self) -> int:
-        """Where a comment about the whole file can be put."""
+        """The offset after the lines that must stay first."""
         line = 1
         while line <= 2 and line < len(self._starts) and _FIRST_LINES.match(self.line_text(line)):
             line += 1
         return self.line_start(line)
 
     def _offset(self, line: int, column: int) -> int:
-        """Python counts columns in bytes of UTF-8."""
+        """The offset of a line and column. Python counts columns in bytes of UTF-8."""
         start = self.line_start(line)
         prefix = self.text[start : start + column].encode("utf-8")[:column]
         return start + len(prefix.decode("utf-8", "ignore"))
@@ -129,7 +129,7 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """A program as Python reads it. OSError, SyntaxError or ValueError if it can't be."""
+    """Read a program as Python does. Raises OSError, SyntaxError or ValueError."""
     content = path.read_bytes()
     encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
     return Source(content.decode(encoding), encoding)
@@ -137,14 +137,14 @@ def read_source(path: Path) -> Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edited:
-    """The text after edits, and where a line of the text before them went."""
+    """The text after edits. It can map old line numbers to new ones."""
 
     text: str
     _line_starts: tuple[int, ...]
     _edits: tuple[Edit, ...]
 
     def line(self, before: int) -> int:
-        """The number that a line has now; of one that was replaced, that of what stands there."""
+        """The new number of a line. For a line that was replaced, the number of its replacement."""
         at = self._line_starts[before - 1]
         moved = sum(len(edit.text) - (edit.end - edit.start) for edit in self._edits if edit.end <= at)
         inside = next((edit for edit in self._edits if edit.start <= at < edit.end), None)
@@ -154,7 +154,7 @@ class Edited:
 
 
 def apply_edits(source: Source, edits: Iterable[Edit]) -> Edited:
-    """Make them all; ValueError if two of them overlap. Of those at the same place, the first comes first."""
+    """Apply all edits. Edits at the same place keep their order. Raises ValueError if two overlap."""
     in_order = sorted(edits, key=lambda edit: (edit.start, edit.end))
     pieces, at = [], 0
     for edit in in_order:
