@@ -15,7 +15,6 @@ from registry.errors import InvalidInput
 from repro_runner.adapters import AcceleratorCapabilities, IntegratedMockAdapter, check_model
 from repro_runner.cli import main
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
-from repro_runner.output.places import shown_where
 from repro_runner.runs import find_run, list_runs
 from tests.checkout import on_small_disk
 from tests.conftest import ROOT
@@ -314,13 +313,6 @@ def test_the_same_from_python() -> None:
         check_model(ModelUnderTest(name="mine", model=torch.relu))
     with pytest.raises(InvalidInput, match="nothing to check"):
         check_model(ModelUnderTest(name="mine", model=lambda: 1))
-
-
-def test_a_path_is_shown_as_short_as_it_can_be(folder: Path) -> None:
-    assert shown_where(f"{folder}/deep/model.py:3") == "deep/model.py:3"
-    assert shown_where("/elsewhere/model.py:3") == "/elsewhere/model.py:3"
-    assert shown_where("/venv/lib/python3.11/site-packages/lib/model.py:3") == "…/lib/model.py:3"
-    assert shown_where("") == ""
 
 
 HOSTILE = "m\x1b[2J\x07odel.py"

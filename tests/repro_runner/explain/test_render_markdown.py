@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -10,13 +9,10 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from hypothesis import given
-from hypothesis import strategies as st
-from markdown_it import MarkdownIt
 
 from repro_runner.explain.render.formats import render_markdown
 from repro_runner.explain.render.view import Outcome, view_outcome, view_report
-from repro_runner.output.markdown import code, fence, prose
+from tests.repro_runner.fixtures.markdown_page import page
 from tests.repro_runner.fixtures.written_report import FOLDER, HOSTILE, SUGGESTIONS, sample_answers, sample_report
 from tests.samples import HOSTILE as HOSTILE_SAMPLES
 
@@ -24,11 +20,6 @@ from tests.samples import HOSTILE as HOSTILE_SAMPLES
 def rendered(text: Callable[[str], str] = str, *, summary: bool = False) -> str:
     view = view_report(sample_report(text), sample_answers(), folder=Path(FOLDER))
     return render_markdown(view, summary=summary)
-
-
-def page(markdown: str) -> BeautifulSoup:
-    reader = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
-    return BeautifulSoup(reader.render(markdown), "html.parser")
 
 
 @pytest.mark.parametrize(("name", "summary"), [("report.md", False), ("summary.md", True)])
@@ -62,29 +53,3 @@ def test_text_of_a_program_adds_no_element_of_its_own(hostile: str) -> None:
         "https://meta-pytorch.github.io/compile-graph-break-site"
     }
     assert all(not tag.attrs for tag in soup.find_all("span"))
-
-
-@pytest.mark.parametrize(
-    "text", ["@torch.compile", "see #12 and a@b.invalid", "$x$ or $$y$$", "http://a.invalid www.b.c"]
-)
-def test_nobody_is_mentioned_and_nothing_linked_by_github(text: str) -> None:
-    """GitHub looks for those in runs of text: one that ends after the sign can't match."""
-    texts = [str(piece) for piece in page(prose(text)).find_all(string=True)]
-    assert "".join(texts).strip() == text
-    assert not any(re.search(r"@\w|#\d|\$\S|https?://|www\.", piece) for piece in texts)
-
-
-@given(st.text(st.characters(exclude_categories=["Cs", "Cc", "Cf", "Zs", "Zl", "Zp", "Cn", "Co"]), min_size=1))
-def test_prose_reads_as_it_was_written(text: str) -> None:
-    shown = page(f"- {prose(text)}").get_text().strip()
-    assert shown == re.sub(r"`([^`]+)`", r"\1", text).strip()
-
-
-@given(st.text("`x ~|\\<", min_size=1))
-def test_code_stays_in_its_span_and_its_fence(text: str) -> None:
-    words = " ".join(text.split())
-    if words:
-        (span,) = page(f"a {code(text)} b").find_all("code")
-        assert span.get_text() == words
-    (block,) = page(f"{fence(text)}\n\nafter").find_all("pre")
-    assert block.get_text() == f"{text.rstrip()}\n"

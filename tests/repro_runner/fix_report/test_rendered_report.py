@@ -20,7 +20,6 @@ from repro_runner.fix_report.fixed_program import FixedProgram, Fixing, Unfixed
 from repro_runner.fix_report.report_text import render_report
 from repro_runner.fix_report.repros import ReproScript, render_script, script_name
 from repro_runner.fix_report.writing import write_files
-from repro_runner.output.markdown import cell, code, fence, plain, prose
 from tests.conftest import ROOT
 
 ITEM, BRANCH = "GB0124", "GB0170"
@@ -144,24 +143,6 @@ def test_a_new_or_empty_folder_is_fine_and_a_disk_that_refuses_is_told(tmp_path:
     (tmp_path / "file").write_text("", "utf-8")
     with pytest.raises(WriteFailed, match="name another folder"):
         write_files(tmp_path / "file" / "out", {"a": b""}, {})
-
-
-@pytest.mark.parametrize(
-    "text", ["```\n# x\n```", "~~~\n", "a\r\n````", "`", "\x1b[31mred", "a\u202eb", "|", "\\|", "", " "]
-)
-def test_no_text_gets_out_of_its_fence_its_code_or_its_cell(text: str) -> None:
-    inside = fence(text, "sh").splitlines()
-    assert inside[0].startswith("```")
-    assert inside[-1] == inside[0].removesuffix("sh")
-    assert all(not line.startswith(inside[-1]) for line in inside[1:-1])
-    for one in (code(text), plain(text)):
-        assert "\n" not in one
-        assert "\x1b" not in one
-        assert "\u202e" not in one
-    assert cell(code(text)).replace("\\|", "").count("|") == 0
-    assert "<" not in plain("<b>").replace("\\<", "")
-    assert prose("set `a._b` to <b>, in_place _x_") == "set `a._b` to &lt;b&gt;, in_place \\_x\\_"
-    assert (plain("4.38 s"), plain("4. x")) == ("4.38 s", "&#52;. x")  # a number, and an item of a list
 
 
 def test_a_hostile_break_stays_text_in_report_and_scripts(tmp_path: Path, registry: Registry) -> None:
