@@ -26,6 +26,12 @@ def is_gb_id(text: str) -> bool:
     return _GB_ID.fullmatch(text) is not None
 
 
+def read_gb_id(text: str) -> str:
+    """The id that a person wrote: `gb42`, `42` and `GB0042` are all GB0042; what is no id comes back in capitals."""
+    digits = re.fullmatch(r"(?:GB)?([0-9]+)", text, re.IGNORECASE)
+    return f"GB{digits[1]:0>4}" if digits else text.upper()
+
+
 def is_local(gb_id: str) -> bool:
     """Whether the id was made here, and so has no page on the public site."""
     return gb_id.startswith("GBL-")

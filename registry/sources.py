@@ -24,7 +24,8 @@ UPSTREAM_URL = f"https://raw.githubusercontent.com/pytorch/pytorch/main/{REGISTR
 UPSTREAM_VARIABLE = "GRAPHBREAK_UPSTREAM_URL"
 """Environment variable that names a mirror of UPSTREAM_URL."""
 
-SOURCES = "upstream | snapshot | torch | release:2.15.0 | URL | FILE"
+SOURCES = ("upstream", "snapshot", "torch", "release:2.15.0", "URL", "FILE")
+"""How each is written; the help of generate_site.py says more of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,7 +144,7 @@ def _read_file(path: Path, shown: str) -> bytes:
         with path.open("rb") as file:
             raw = file.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        raise PullFailed(f"{shown}: no such file; a source is {SOURCES}") from None
+        raise PullFailed(f"{shown}: no such file; a source is {' | '.join(SOURCES)}") from None
     except (OSError, ValueError) as error:
         raise PullFailed(f"{shown}: {getattr(error, 'strerror', None) or error}") from None
     if len(raw) > MAX_BYTES:

@@ -19,8 +19,6 @@ MEMORY = {
 }
 """Device -> what the bytes of a row are."""
 
-_LIMITS = {"alignment": ("MOCK_ALIGNMENT", "1"), "max_memory": ("MOCK_MAX_MEMORY", "17179869184")}
-
 
 class Spread(TypedDict):
     """A number that was measured many times: median, quartiles (`low`, `high`), minimum, and how often."""
@@ -97,13 +95,21 @@ class BreakCostDocument(Document):
 
 def describe_machine(device: str) -> dict[str, Any]:
     """The machine, and the limits of the mock accelerator. Raises NoTorch or NoGpu."""
-    limits = {name: os.environ.get(variable) or default for name, (variable, default) in _LIMITS.items()}
     return {
         **describe_environment(device),
         "cores": os.cpu_count(),
         "transformers": _installed("transformers"),
-        "limits": limits,
+        "limits": _limits(),
     }
+
+
+def _limits() -> dict[str, str]:
+    """The limits of the mock accelerator that are in force: `{"alignment": "1", …}`."""
+    from repro_runner.constraints.base import constraints_with_settings
+
+    settings = [each.setting for each in constraints_with_settings() if each.setting and each.setting.variable]
+    found = {one.variable: os.environ.get(one.variable) or one.default for one in settings}
+    return {name.removeprefix("MOCK_").lower(): str(value) for name, value in found.items() if value is not None}
 
 
 def bench_document(environment: Mapping[str, Any], rows: Iterable[Row]) -> BenchDocument:

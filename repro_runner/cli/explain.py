@@ -26,7 +26,7 @@ from repro_runner.output.units import counted
 if TYPE_CHECKING:
     from repro_runner.explain.render.terminal import Screen
 
-FORMATS = ("terminal", "json", "md", "html")
+OUTPUT_FORMATS = ("terminal", "json", "md", "html")
 
 USAGE = "graphbreak explain [options] SCRIPT [ARGS ...]\n       graphbreak explain [options] -m MODULE [ARGS ...]"
 
@@ -97,7 +97,7 @@ def _make_parser() -> argparse.ArgumentParser:
         "-m", dest="module", nargs=argparse.REMAINDER, default=[], metavar="MODULE", help="a module, as for python -m"
     )
     shown = parser.add_argument_group("what is shown")
-    shown.add_argument("--format", choices=FORMATS, default="terminal", help="default: terminal")
+    shown.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")
     shown.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
     shown.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
     shown.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json, and run nothing")

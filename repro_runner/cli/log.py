@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from repro_runner.logs.analysis import LogAnalysis
     from repro_runner.logs.sources import Source
 
-FORMATS = ("terminal", "json", "md")
+OUTPUT_FORMATS = ("terminal", "json", "md")
 _WORTH_A_BAR = 32 * 1024 * 1024
 """Reading fewer bytes than this takes less than a second."""
 
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a log, a folder of logs, or - for standard input")
-    parser.add_argument("--format", choices=FORMATS, default="terminal", help="default: terminal")
+    parser.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
     parser.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
     parser.add_argument("--torch", metavar="RELEASE", help="the release that wrote the logs, where they don't say it")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from collections.abc import Sequence
 
 from registry.errors import InvalidInput
+from registry.ids import read_gb_id
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Evidence, GraphBreak
@@ -21,8 +21,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("gb_id", metavar="ID", help="GB0042, in either case, or the number alone")
     parser.add_argument("--script", action="store_true", help="print its program as a script that runs by itself")
     arguments = parser.parse_args(argv)
-    digits = re.fullmatch(r"(?:GB)?(\d+)", arguments.gb_id, re.IGNORECASE)
-    gb_id = f"GB{digits[1]:0>4}" if digits else arguments.gb_id.upper()
+    gb_id = read_gb_id(arguments.gb_id)
     try:
         known = read_package()
     except InvalidInput as error:

@@ -66,6 +66,7 @@ def _break_document(one: Site, answers: Advisor, torch: str) -> dict[str, Any]:
     fields = asdict(one)
     return {
         **{key: fields["compiled" if key == "count" else key] for key in _BREAK_FIELDS},
+        "how": one.how or "none",
         "links": [page_address(gb_id) for gb_id in one.gb_ids],
         "answers": [answer_document(answer) for answer in known],
     }

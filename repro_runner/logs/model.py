@@ -80,9 +80,7 @@ class Reader(Protocol):
 
 
 class Format(Protocol):
-    """A kind of log. A module is one: `NAME`, `recognise`, `open_reader`."""
-
-    NAME: str
+    """A kind of log: a module with the functions `recognise` and `open_reader`, listed in FORMATS of analysis.py."""
 
     def recognise(self, head: bytes) -> bool:
         """Whether an input that starts with these bytes (its first block) is of this kind."""

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.by_name import find_backend
+from repro_runner.backends.by_name import OWN, find_backend
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
 from repro_runner.minifier.parts.backends import check_compilation, check_crash, check_numerics
 from repro_runner.minifier.recording import RecordedGraph
@@ -37,7 +37,7 @@ def read_backend(backend: str | Callable[..., Any]) -> ScriptBackend:
     if not isinstance(backend, str):
         return read_backend(_name_of(backend))
     function = find_backend(backend)
-    source, _, attribute = backend.rpartition(":")
+    source, _, attribute = OWN.get(backend, backend).rpartition(":")
     if source:
         # A script imports a file as a module: the folder of the file has to be on the path.
         path = Path(source)
