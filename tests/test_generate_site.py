@@ -563,7 +563,7 @@ def test_overwriting_the_page_of_an_id_that_nobody_knows_is_an_error_and_writes_
 def test_help_names_every_kind_of_source(capsys: pytest.CaptureFixture[str]) -> None:
     """Those that `pull` tells apart by name stand in SOURCES, and all in SOURCES stand in --help."""
     names = re.findall(r'spec(?: == |\.startswith\()"(\w+:?)"', inspect.getsource(pull))
-    kinds = SOURCES.split(" | ")
+    kinds = SOURCES
     assert {"upstream", "release:"} <= set(names) and {"URL", "FILE"} <= set(kinds)
     assert [name for name in names if not any(kind.startswith(name) for kind in kinds)] == []
     with pytest.raises(SystemExit):
