@@ -125,7 +125,7 @@ def choose_runs(
     """The runs named by `ids` (each an id or its beginning), or all; without the `keep` newest and those too young."""
     runs = [run for run in list_runs(home) if _is_ours(run)]
     chosen = _named(runs, ids) if ids else runs
-    chosen = chosen[: len(chosen) - keep] if keep else chosen
+    chosen = chosen[: max(0, len(chosen) - keep)]
     if older_than is None:
         return chosen
     limit = f"{datetime.now(timezone.utc) - older_than:%Y%m%d-%H%M%S}"

@@ -161,8 +161,9 @@ def test_the_newest_are_kept_on_request(home: Path) -> None:
     runs = [an_old_run(home, f"2020010{day}") for day in range(1, 6)]
     assert main(["artifacts", "clean", "--yes", "--keep", "2"]) == 0
     assert list_runs() == runs[3:]
-    assert main(["artifacts", "clean", "--yes", "--keep", "9"]) == 0
-    assert list_runs() == runs[3:]
+    for more_than_there_are in ("3", "9"):
+        assert main(["artifacts", "clean", "--yes", "--keep", more_than_there_are]) == 0
+        assert list_runs() == runs[3:]
 
 
 def test_named_runs_are_deleted_and_others_are_not(home: Path) -> None:
