@@ -19,9 +19,14 @@ def _prctl(option: int, value: int) -> None:
         ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """Let the kernel kill this process when its parent ends, even if the parent is killed."""
+def die_with_parent(parent: int | None = None) -> None:
+    """Let the kernel kill this process when its parent ends, even if the parent is killed.
+
+    `parent` is the parent's process id: if it has ended already, this process ends here.
+    """
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent:
+        os._exit(1)
 
 
 def adopt_orphans() -> None:

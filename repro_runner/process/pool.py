@@ -64,7 +64,7 @@ class Pool:
 
     def __enter__(self) -> Pool:
         self._process = subprocess.Popen(
-            [sys.executable, "-c", _START, str(ROOT), json.dumps(asdict(self._service))],
+            [sys.executable, "-c", _START, str(ROOT), json.dumps(asdict(self._service)), str(os.getpid())],
             env=self._environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

@@ -30,8 +30,8 @@ _FRESH = "import sys; sys.path[0] = sys.argv.pop(1); from repro_runner.process.s
 
 
 def main() -> None:
-    """Serve until there are no more jobs. The only argument of the command line is the service, as JSON."""
-    die_with_parent()
+    """Serve until there are no more jobs. The arguments are the service, as JSON, and the process that sends the jobs."""
+    die_with_parent(int(sys.argv[2]))
     adopt_orphans()
     given = json.loads(sys.argv[1])
     service = Service(**{**given, "limits": Limits(**given["limits"])})
@@ -99,6 +99,7 @@ def _forking(task: str) -> Start:
 
     def fork(job: Job, folder: Path, streams: tuple[int, int]) -> int:
         sys.stdout.flush()
+        server = os.getpid()
         pid = os.fork()
         if pid:
             return pid
@@ -106,6 +107,7 @@ def _forking(task: str) -> Start:
         try:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
             os.setsid()
+            die_with_parent(server)
             _settle(job, folder, streams)
             _work(job.task or task, job, folder)
             code = 0
@@ -125,7 +127,7 @@ def _starting(task: str) -> Start:
     def start(job: Job, folder: Path, streams: tuple[int, int]) -> int:
         content = json.dumps({**asdict(job), "task": job.task or task})
         with subprocess.Popen(
-            [sys.executable, "-c", _FRESH, str(ROOT), str(folder)],
+            [sys.executable, "-c", _FRESH, str(ROOT), str(folder), str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=streams[0],
             stderr=streams[1],
@@ -141,7 +143,8 @@ def _starting(task: str) -> Start:
 
 
 def be_fresh() -> None:
-    """Run as a child in a new process. The job comes on standard input, its folder is the argument."""
+    """Run as a child in a new process. The job comes on standard input; the arguments are its folder and its parent."""
+    die_with_parent(int(sys.argv[2]))
     folder = Path(sys.argv[1])
     job = Job(**json.loads(sys.stdin.read()))
     _settle(job, folder, (1, 2))
@@ -153,7 +156,6 @@ def be_fresh() -> None:
 
 def _settle(job: Job, folder: Path, streams: tuple[int, int]) -> None:
     """Set up the child: empty standard input, output to the supervisor, and a new folder if the job names none."""
-    die_with_parent()
     for number, stream in enumerate(streams, 1):
         os.dup2(stream, number)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
