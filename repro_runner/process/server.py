@@ -30,7 +30,7 @@ _FRESH = "import sys; sys.path[0] = sys.argv.pop(1); from repro_runner.process.s
 
 
 def main() -> None:
-    """Serve until there are no more jobs. The arguments are the service, as JSON, and the process that sends the jobs."""
+    """Serve until there are no more jobs. The arguments are the service, as JSON, and the id of the parent process."""
     die_with_parent(int(sys.argv[2]))
     adopt_orphans()
     given = json.loads(sys.argv[1])
