@@ -278,16 +278,16 @@ def _partial_operation(node: ast.expr) -> str:
     for each in ast.walk(node):
         if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _PARTIAL:
             return _short(each)
-        if isinstance(each, ast.BinOp):
-            divides = isinstance(each.op, ast.Div | ast.FloorDiv | ast.Mod)
-            if (divides and not _is_nonzero(each.right)) or (
-                isinstance(each.op, ast.Pow) and not _is_nonzero(each.right)
-            ):
-                return _short(each)
+        if (
+            isinstance(each, ast.BinOp)
+            and isinstance(each.op, ast.Div | ast.FloorDiv | ast.Mod | ast.Pow)
+            and not _is_positive_number(each.right)
+        ):
+            return _short(each)
     return ""
 
 
-def _is_nonzero(node: ast.expr) -> bool:
+def _is_positive_number(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value > 0
 
 
