@@ -32,6 +32,11 @@ def read_gb_id(text: str) -> str:
     return f"GB{digits[1]:0>4}" if digits else text.upper()
 
 
+def looks_like_gb_id(text: str) -> bool:
+    """Whether this was probably meant as an id: true for `gb12` and `GBL-xyz`, which are none."""
+    return re.match(r"GB[0-9L-]", text, re.IGNORECASE) is not None
+
+
 def is_local(gb_id: str) -> bool:
     """Whether the id was made here, and so has no page on the public site."""
     return gb_id.startswith("GBL-")

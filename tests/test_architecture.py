@@ -340,7 +340,7 @@ RULES: list[tuple[Rule, str, tuple[str, ...]]] = [
     (makes_a_jinja_environment, "", ("repro_runner/output/templates.py", "sitegen/templating.py")),
     (replaces_a_file, "", ("registry/datafile.py", "sitegen/write.py")),
     (spells_the_resume_function, "", ("repro_runner/capture/breaks.py",)),
-    (spells_how_ids_look, "", ("registry/ids.py", "repro_runner/explain/allowed.py")),
+    (spells_how_ids_look, "", ("registry/ids.py",)),
     (spells_the_head_of_a_document, "", ("registry/documents.py",)),
     (names_an_exit_code_by_its_number, "repro_runner/cli", ()),
     (spells_a_private_name_of_torch, "repro_runner", (GENERATED_SCRIPTS,)),

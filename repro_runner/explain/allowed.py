@@ -22,13 +22,12 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem, WriteFailed
-from registry.ids import is_gb_id
+from registry.ids import is_gb_id, looks_like_gb_id
 from repro_runner.explain.site import Observed, Site
 from repro_runner.output.places import in_package, located
 from repro_runner.output.units import counted
 
 _LIMIT = re.compile(r"x(\d+)")
-_LIKE_AN_ID = re.compile(r"GB[\dL-]", re.IGNORECASE)
 _SYNTAX = "an entry is an id (GB0124), a file pattern (vendor/**), or both, and may end with a number of sites (x2)"
 _HEADER = """\
 # Graph breaks that are known here: `graphbreak explain --fail-on-break --allow FILE SCRIPT` fails on any other.
@@ -108,7 +107,7 @@ def _parse_entry(words: list[str], origin: str) -> Entry:
     pattern = left.pop(0) if left else ""
     if left or not (gb_id or pattern):
         raise ValueError(f"`{' '.join(words)}`: {_SYNTAX}")
-    if not gb_id and "/" not in pattern and _LIKE_AN_ID.match(pattern) and "." not in pattern:
+    if not gb_id and "/" not in pattern and looks_like_gb_id(pattern) and "." not in pattern:
         raise ValueError(f"`{pattern}` is not an id such as GB0124; a file of that name is ./{pattern}")
     if limit == 0:
         raise ValueError(f"`{' '.join(words)}` allows nothing: remove it")

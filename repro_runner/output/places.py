@@ -45,7 +45,8 @@ def shown_place(file: str, line: int, folder: Path | None = None) -> str:
 def shown_where(where: str, folder: Path | None = None) -> str:
     """Shorten a text `file:line`. Any other text is returned unchanged."""
     file, colon, line = where.rpartition(":")
-    return shown_place(file, int(line), folder) if colon and line.isdecimal() else where
+    is_place = colon and line.isdecimal() and "://" not in file
+    return shown_place(file, int(line), folder) if is_place else where
 
 
 def with_shown_places(text: str, folder: Path | None = None) -> str:

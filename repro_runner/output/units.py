@@ -13,11 +13,11 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 def size(count: float) -> str:
     """A number of bytes: `512 B`, `4.2 MiB`."""
-    if count < 1024:
+    if round(count) < 1024:
         return f"{count:.0f} B"
     for unit in _BYTES:
         count /= 1024
-        if count < 1024 or unit == _BYTES[-1]:
+        if round(count, 1) < 1024 or unit == _BYTES[-1]:
             break
     return f"{count:.1f} {unit}"
 
@@ -25,9 +25,10 @@ def size(count: float) -> str:
 def seconds(time: float) -> str:
     """A time with three significant digits: `1.25 ms`."""
     for scale, unit in _SECONDS:
-        if abs(time) >= scale or unit == "ns":
+        number = float(f"{time / scale:.3g}")  # rounded first: 0.9999 s is 1 s, not 1000 ms
+        if abs(number) >= 1 or unit == "ns":
             break
-    return f"{time / scale:.3g} {unit}"
+    return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.3g} {unit}"
 
 
 def magnitude(value: object) -> str:

@@ -88,3 +88,7 @@ def test_a_file_is_located_from_where_the_program_was_started() -> None:
     assert located("deep/../model.py", FOLDER) == FOLDER / "model.py"
     assert located("../model.py", FOLDER) == FOLDER.parent / "model.py"
     assert located("/elsewhere/model.py", FOLDER) == Path("/elsewhere/model.py")
+
+
+def test_an_address_with_a_port_is_no_place() -> None:
+    assert shown_where("http://localhost:8000") == "http://localhost:8000"

@@ -38,6 +38,8 @@ def test_a_count_comes_with_its_noun(words: tuple[int, str], shown: str) -> None
         (1024**4, "1.0 TiB"),
         (5000 * 1024**4, "5000.0 TiB"),
         (511.6, "512 B"),
+        (1023.9, "1.0 KiB"),
+        (1024**2 - 1, "1.0 MiB"),
     ],
 )
 def test_a_number_of_bytes(count: float, shown: str) -> None:
@@ -60,6 +62,9 @@ def test_a_number_of_bytes(count: float, shown: str) -> None:
         (12.345, "12.3 s"),
         (999.0, "999 s"),
         (-0.002, "-2 ms"),
+        (0.9999, "1 s"),
+        (999.9e-6, "1 ms"),
+        (1234.5, "1230 s"),
     ],
 )
 def test_a_time_has_three_digits(time: float, shown: str) -> None:
