@@ -4,7 +4,7 @@ VENV   ?= .venv
 PY     := $(VENV)/bin/python
 SLOW   := slow or jekyll or browser or torch or index
 # More workers than cores: many tests wait for a browser, for Jekyll or for a child.
-WORKERS ?= 4
+WORKERS ?= 3
 SHARED := -n $(WORKERS) --dist loadgroup
 
 .PHONY: help site setup test quick prove durations lint format tools bench clean

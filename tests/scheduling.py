@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
@@ -119,6 +119,11 @@ def _unit(item: pytest.Item) -> str:
     call = getattr(item, "callspec", None)  # of a fixture with parameters, each is a fixture of its own
     which = [f"{name}={call.indices[name]}" for name in shared if name in call.indices] if call else []
     return " ".join([item.nodeid.partition("::")[0], *which])
+
+
+def sampled(parts: int) -> list[Any]:
+    """The numbers of the parts of a large check: `make test` runs the first, `make prove` all the others."""
+    return [0, *(pytest.param(number, marks=pytest.mark.prove) for number in range(1, parts))]
 
 
 def read_durations() -> dict[str, float]:

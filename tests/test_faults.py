@@ -55,6 +55,7 @@ from tests.checkout import (
     write_pages,
 )
 from tests.loopback import Answer, Exchange, serve
+from tests.scheduling import sampled
 
 pytestmark = pytest.mark.slow
 
@@ -557,7 +558,7 @@ def kill_runs(folder: Path, kills: int, seed: int) -> Counter[str]:
         return victim.seen
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", sampled(4))
 def test_kill_9_at_any_moment_leaves_every_file_whole_and_the_next_run_mends_the_rest(
     tmp_path: Path, seed: int
 ) -> None:

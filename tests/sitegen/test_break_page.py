@@ -17,7 +17,7 @@ from sitegen.templating import template_environment
 from tests.committed import committed_breaks, committed_registry
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("break pages")]  # each page is parsed once for all tests
 
 
 @cache

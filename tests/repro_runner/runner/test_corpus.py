@@ -40,6 +40,10 @@ def test_every_program_gives_the_committed_record_under_every_backend(tmp_path: 
     main(["run", "--backend", backend, "--out", str(out)])
     expected, found = _runs(COMMITTED, backend), _runs(out, backend)
     assert expected
+    if differing := [gb_id for gb_id in expected if found.get(gb_id) != expected[gb_id]]:
+        # While Inductor's cache is empty, Dynamo meets Inductor's own generators in the middle of some programs.
+        main(["run", *differing, "--backend", backend, "--out", str(out)])
+        found = _runs(out, backend)
     assert {gb_id: found.get(gb_id) for gb_id in expected if found.get(gb_id) != expected[gb_id]} == {}
     assert found.keys() == expected.keys()
 
