@@ -47,8 +47,12 @@ def read_excerpts(report: Observed, folder: Path) -> Excerpts:
 
 
 def _lines(file: str, folder: Path) -> list[str]:
-    """The lines of a file. `linecache` handles encodings, and knows the cells of a notebook."""
-    return linecache.getlines(file) or linecache.getlines(str(located(file, folder)))
+    """The lines of a file. `linecache` handles encodings, and knows the cells of a notebook.
+
+    It would look for a relative name on sys.path, and find another file of that name there.
+    """
+    known = linecache.getlines(file) if file in linecache.cache else []
+    return linecache.getlines(str(located(file, folder))) or known
 
 
 def bare_excerpt(site: Site) -> tuple[ExcerptLine, ...]:

@@ -129,7 +129,12 @@ def test_who_turned_fullgraph_off_is_not_told_to() -> None:
     assert "--no-fullgraph" not in shown_with(Outcome(report=failed_report()), fullgraph_off=True)
 
 
-def test_the_lines_around_a_break_are_those_of_the_file_as_long_as_it_is_the_same(tmp_path: Path) -> None:
+def test_the_lines_around_a_break_are_those_of_the_file_as_long_as_it_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "model.py").write_text("x = 1\n" * 9, "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path / "other"))  # a file of the same name is not taken for it
     site = replace(sample_report().sites[2], file="model.py", line=4)
     report = Report(sites=(site,))
     file = tmp_path / "model.py"
