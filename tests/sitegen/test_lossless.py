@@ -134,7 +134,7 @@ def expected(gb: GraphBreak) -> list[str]:
     return [text for text in (*newest, *folded) if text.strip()]
 
 
-@pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"])
+@pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"], scope="module")
 def test_every_string_of_every_wording_is_in_its_page_unchanged(
     built: tuple[Registry, Path, Pages], part: tuple[int, int]
 ) -> None:
@@ -145,7 +145,7 @@ def test_every_string_of_every_wording_is_in_its_page_unchanged(
     assert len(registry) in (593, len(HOSTILE))
 
 
-@pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"])
+@pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"], scope="module")
 def test_every_type_is_unchanged_in_title_heading_and_home_page(
     built: tuple[Registry, Path, Pages], part: tuple[int, int]
 ) -> None:
@@ -162,7 +162,7 @@ def test_every_type_is_unchanged_in_title_heading_and_home_page(
         assert page.scripts == 0
 
 
-@pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"])
+@pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"], scope="module")
 def test_both_builds_say_the_same_on_every_page(
     built: tuple[Registry, Path, Pages], preview: dict[str, bytes], part: tuple[int, int]
 ) -> None:

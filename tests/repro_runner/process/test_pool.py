@@ -16,6 +16,8 @@ import pytest
 from repro_runner.process import Ended, Job, Limits, Pool, PoolDied, Service, run_command
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 TASKS = "tests.repro_runner.process.tasks"
 
 
