@@ -7,6 +7,9 @@ SLOW   := slow or jekyll or browser or torch or index
 WORKERS ?= 3
 SHARED := -n $(WORKERS) --dist loadgroup
 
+# Compiled once, and not again in each of the processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help site setup test quick prove durations lint format tools bench clean
 
 help:

@@ -51,8 +51,8 @@ def modules(room: str) -> list[Path]:
 
 
 @cache
-def parsed(path: Path) -> ast.Module:
-    return ast.parse(path.read_text("utf-8"))
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text("utf-8"))))
 
 
 def name_of(path: Path) -> str:
@@ -68,9 +68,14 @@ def dotted(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
+@cache
+def imported(path: Path) -> tuple[tuple[int, str], ...]:
     """(line, module) of every import, inside functions and for type checkers too."""
-    for node in ast.walk(parsed(path)):
+    return tuple(_imported(path))
+
+
+def _imported(path: Path) -> Iterator[tuple[int, str]]:
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -178,7 +183,7 @@ def test_help_imports_nothing_heavy(command: list[str]) -> None:
 
 
 def long_functions(path: Path) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = (node.end_lineno or 0) - node.lineno + 1
             if length > LONGEST_FUNCTION:
@@ -209,19 +214,27 @@ def test_the_house_grows_no_larger_than_it_was() -> None:
 
 def imported_names(path: Path) -> Iterator[tuple[int, str, str]]:
     """(line, name in the file, what it stands for): `(3, "join", "os.path.join")`."""
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import | ast.ImportFrom):
             module = f"{node.module}." if isinstance(node, ast.ImportFrom) else ""
             yield from ((node.lineno, alias.asname or alias.name, f"{module}{alias.name}") for alias in node.names)
 
 
+def spelled(node: ast.expr) -> tuple[str, str]:
+    """`torch.fx.Graph` as ("torch", ".fx.Graph"); what does not begin with a name, such as `f().x`, as ("", ".x")."""
+    rest = ""
+    while isinstance(node, ast.Attribute):
+        node, rest = node.value, f".{node.attr}{rest}"
+    return (node.id if isinstance(node, ast.Name) else ""), rest
+
+
 def calls(path: Path) -> Iterator[tuple[int, str, ast.Call]]:
     """(line, the name that is called, the call). A name that is imported is given in full: `os.path.join`."""
     names = {name: whole for _, name, whole in imported_names(path)}
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
-            start, dot, rest = ast.unparse(node.func).partition(".")
-            yield node.lineno, f"{names.get(start, start)}{dot}{rest}", node
+            start, rest = spelled(node.func)
+            yield node.lineno, f"{names.get(start, start)}{rest}", node
 
 
 PROCESSES = re.compile(
@@ -257,10 +270,10 @@ def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Every text in the code, documentation left out."""
     documentation = {
         id(node.value)
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Constant) and id(node) not in documentation:
             value = node.value.decode("latin-1") if isinstance(node.value, bytes) else node.value
             if isinstance(value, str):
@@ -276,7 +289,7 @@ def spells_how_ids_look(path: Path) -> Iterator[int]:
     for line, text in texts(path):
         if "GBL-" in text or re.search(r"\bGB[)?]*(?:\\d|[\[({%])", text, re.IGNORECASE):
             yield line
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.JoinedStr):
             parts = pairwise(node.values)
         elif isinstance(node, ast.BinOp):
@@ -290,7 +303,7 @@ def spells_how_ids_look(path: Path) -> Iterator[int]:
 
 
 def spells_the_head_of_a_document(path: Path) -> Iterator[int]:
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Dict):
             keys = {key.value for key in node.keys if isinstance(key, ast.Constant)}
             if {"kind", "schema"} <= keys:
@@ -299,8 +312,8 @@ def spells_the_head_of_a_document(path: Path) -> Iterator[int]:
 
 def names_an_exit_code_by_its_number(path: Path) -> Iterator[int]:
     """In a function of the command line that returns a number."""
-    for function in ast.walk(parsed(path)):
-        if isinstance(function, ast.FunctionDef) and ast.unparse(function.returns or ast.Constant(0)) == "int":
+    for function in nodes(path):
+        if isinstance(function, ast.FunctionDef) and function.returns and spelled(function.returns) == ("int", ""):
             for node in ast.walk(function):
                 if isinstance(node, ast.Return) and node.value is not None:
                     ends = [node.value.body, node.value.orelse] if isinstance(node.value, ast.IfExp) else [node.value]
@@ -310,7 +323,7 @@ def names_an_exit_code_by_its_number(path: Path) -> Iterator[int]:
 def private_names_of_torch(path: Path) -> Iterator[tuple[int, str]]:
     """(line, name) of what is reached in torch through a name with an underscore before it."""
     known: dict[str, str] = {}
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and str(node.module).partition(".")[0] == "torch":
             for alias in node.names:
                 known[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -320,12 +333,11 @@ def private_names_of_torch(path: Path) -> Iterator[tuple[int, str]]:
                 if alias.name.partition(".")[0] == "torch":
                     known[alias.asname or "torch"] = alias.name if alias.asname else "torch"
                     yield node.lineno, alias.name
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute):
-            whole = ast.unparse(node)
-            start, _, rest = whole.partition(".")
-            if start in known and re.fullmatch(r"[\w.]+", rest):
-                yield node.lineno, f"{known[start]}.{rest}"
+            start, rest = spelled(node)
+            if start in known:
+                yield node.lineno, f"{known[start]}{rest}"
 
 
 def spells_a_private_name_of_torch(path: Path) -> Iterator[int]:
@@ -348,13 +360,19 @@ RULES: list[tuple[Rule, str, tuple[str, ...]]] = [
 """(rule, the room it is for, where what it looks for may stand)."""
 
 
+@cache
+def found(rule: Rule, room: str) -> dict[str, list[int]]:
+    """By file, the lines that break a rule, wherever they may stand."""
+    return {name_of(path): list(rule(path)) for path in (modules(room) if room else everywhere())}
+
+
 @pytest.mark.parametrize(("rule", "room", "places"), RULES, ids=lambda value: getattr(value, "__name__", None))
 def test_it_stands_in_one_place(rule: Rule, room: str, places: tuple[str, ...]) -> None:
     wrong = [
-        f"{name_of(path)}:{line}"
-        for path in (modules(room) if room else everywhere())
-        if not name_of(path).startswith(places or ("-",))
-        for line in rule(path)
+        f"{name}:{line}"
+        for name, lines in found(rule, room).items()
+        if not name.startswith(places or ("-",))
+        for line in lines
     ]
     assert wrong == []
 
@@ -363,7 +381,7 @@ def test_it_stands_in_one_place(rule: Rule, room: str, places: tuple[str, ...]) 
 def test_a_place_that_is_not_needed_any_more_is_taken_off_the_list(
     rule: Rule, room: str, places: tuple[str, ...]
 ) -> None:
-    stand = [name_of(path) for path in (modules(room) if room else everywhere()) if any(rule(path))]
+    stand = [name for name, lines in found(rule, room).items() if lines]
     assert [place for place in places if not any(name.startswith(place) for name in stand)] == []
 
 
@@ -371,15 +389,15 @@ def used_of_private_modules(path: Path) -> Iterator[tuple[str, str]]:
     """(seam, member): what a file takes from the private modules of torch that it imports from torch_seams."""
     seams = {
         alias.asname or alias.name: alias.name
-        for node in ast.walk(parsed(path))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and node.module == "repro_runner.torch_seams"
         for alias in node.names
         if alias.name in SEAMS
     }
-    for node in ast.walk(parsed(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in seams:
             yield seams[node.value.id], node.attr
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "wrap" and len(node.args) > 2:
+        elif isinstance(node, ast.Call) and spelled(node.func) == ("wrap", "") and len(node.args) > 2:
             owner, member = node.args[1:3]
             if isinstance(owner, ast.Name) and owner.id in seams and isinstance(member, ast.Constant):
                 yield seams[owner.id], str(member.value)

@@ -157,7 +157,7 @@ def _is_run(folder: Path) -> bool:
 
 
 def _sort_key(name: str) -> tuple[str, str] | None:
-    """The sort key of an id: the second, then a millisecond with random digits; None if it is no id."""
+    """The sort key of an id: the second, then the microsecond and a random digit; None if it is no id."""
     found = _RUN_ID.fullmatch(name)
     return (found["second"], found["tail"]) if found else None
 
@@ -171,7 +171,7 @@ def _make_home(home: Path) -> None:
 
 def _new_folder(home: Path, verb: str, now: datetime) -> Path:
     while True:
-        tail = f"{now.microsecond // 1000:03x}{secrets.randbelow(16**3):03x}"
+        tail = f"{now.microsecond:05x}{secrets.randbelow(16):x}"
         folder = home / f"{now:%Y%m%d-%H%M%S}-{verb}-{tail}"
         try:
             folder.mkdir()
