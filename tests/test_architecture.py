@@ -269,9 +269,7 @@ def replaces_a_file(path: Path) -> Iterator[int]:
 def texts(path: Path) -> Iterator[tuple[int, str]]:
     """Every text in the code, documentation left out."""
     documentation = {
-        id(node.value)
-        for node in nodes(path)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in nodes(path) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in nodes(path):
         if isinstance(node, ast.Constant) and id(node) not in documentation:

@@ -409,6 +409,6 @@ def test_nothing_moves_when_the_script_starts(visitor: Visitor) -> None:
 
 
 def test_nothing_is_stored(visitor: Visitor) -> None:
-    page = visitor.open("?q=generator&status=verified")
-    counts(page, len(ids(page)))
+    page = visitor.open("?status=verified")
+    counts(page, len(having(status="verified")))
     assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]

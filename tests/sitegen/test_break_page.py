@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from bs4 import BeautifulSoup, Tag
 
+from registry.model import GraphBreak
 from registry.snippets import programs_of
 from sitegen.break_page import BreakPages
 from sitegen.captured import evidence_to_show, own_message
@@ -16,6 +17,7 @@ from sitegen.report_issue import LONGEST
 from sitegen.templating import template_environment
 from tests.committed import committed_breaks, committed_registry
 from tests.conftest import ROOT
+from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("break pages")]  # each page is parsed once for all tests
 
@@ -28,6 +30,12 @@ def pages() -> BreakPages:
 @cache
 def page(gb_id: str) -> BeautifulSoup:
     return BeautifulSoup(pages().render(committed_breaks()[gb_id]), "html.parser")
+
+
+@pytest.fixture(params=sampled(4))
+def breaks(request: pytest.FixtureRequest) -> list[GraphBreak]:
+    """A quarter of the registry: a page takes a while to be parsed."""
+    return list(committed_registry())[request.param :: 4]
 
 
 def one(soup: BeautifulSoup, selector: str) -> Tag:
@@ -92,8 +100,8 @@ def test_a_message_is_shown_from_the_newest_release_in_which_the_program_still_b
     assert "since that is the newest release in which it breaks so" in note
 
 
-def test_every_page_answers_or_says_how_to_add_the_answer() -> None:
-    for gb in committed_registry():
+def test_every_page_answers_or_says_how_to_add_the_answer(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
         soup = page(gb.gb_id)
         if gb.repro is None:
             assert text(one(soup, ".no-program"))
@@ -106,14 +114,14 @@ def test_every_page_answers_or_says_how_to_add_the_answer() -> None:
             assert text(section) != text(heading), f"{gb.gb_id}: nothing under {text(heading)}"
 
 
-def test_only_evidence_of_the_program_as_it_is_now_is_shown() -> None:
-    for gb in committed_registry():
+def test_only_evidence_of_the_program_as_it_is_now_is_shown(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
         holds = "One graph, equal to eager" in text(page(gb.gb_id))
         assert holds == any(any(seen.fixes.values()) for seen in gb.fresh_evidence), gb.gb_id
 
 
-def test_the_table_of_releases_says_what_the_evidence_says() -> None:
-    for gb in committed_registry():
+def test_the_table_of_releases_says_what_the_evidence_says(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
         headings = [text(heading) for heading in page(gb.gb_id).select(".tape thead th")]
         rows = {
             text(row.th).split()[0]: dict(zip(headings, map(text, row.select("th, td")), strict=True))
@@ -136,8 +144,8 @@ def test_call_sites_link_to_the_line_at_each_releases_tag() -> None:
     assert links[0].startswith("https://github.com/pytorch/pytorch/blob/v2.15.0/torch/_dynamo/symbolic_convert.py#L")
 
 
-def test_related_breaks_are_others_and_each_once() -> None:
-    for gb in committed_registry():
+def test_related_breaks_are_others_and_each_once(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
         section = next(part for part in page(gb.gb_id).select(".fact") if part.h2 and text(part.h2) == "Related")
         links = [str(link["href"]) for link in section.select("a")]
         assert len(links) == len(set(links))
@@ -148,8 +156,8 @@ def test_related_breaks_are_others_and_each_once() -> None:
     )
 
 
-def test_an_issue_at_pytorch_is_filled_in_and_its_address_is_not_too_long() -> None:
-    for gb in committed_registry():
+def test_an_issue_at_pytorch_is_filled_in_and_its_address_is_not_too_long(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
         links = [str(link["href"]) for link in page(gb.gb_id).select("a") if text(link) == "Report it to PyTorch"]
         (link,) = links
         assert len(link) <= LONGEST
@@ -160,8 +168,8 @@ def test_an_issue_at_pytorch_is_filled_in_and_its_address_is_not_too_long() -> N
             assert "def broken(" in query["body"][0]
 
 
-def test_the_edit_of_an_older_wording_reads_both_ways() -> None:
-    for gb in committed_registry():
+def test_the_edit_of_an_older_wording_reads_both_ways(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
         for change in page(gb.gb_id).select(".earlier dd"):
             assert not change.select("ins ins, del del")
     soup = page("GB0170")
