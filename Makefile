@@ -35,7 +35,7 @@ $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
 	@touch $@
 
 tools:
-	@bash tests/install_tools.sh jekyll chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs
+	@bash tests/install_tools.sh jekyll chromium-headless-shell,chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .
@@ -54,7 +54,6 @@ quick: $(VENV)/.test
 
 # The corpus has both cores; then everything else, the longest first (tests/scheduling.py).
 test: quick tools
-	$(PY) generate_site.py --check
 	$(PY) -m pytest -q -m corpus tests/repro_runner/runner/test_corpus.py
 	$(PY) -m pytest -q $(SHARED) --durations=40 -m '($(SLOW)) and not corpus'
 

@@ -224,7 +224,8 @@ def spelled(node: ast.expr) -> tuple[str, str]:
     """`torch.fx.Graph` as ("torch", ".fx.Graph"); what does not begin with a name, such as `f().x`, as ("", ".x")."""
     rest = ""
     while isinstance(node, ast.Attribute):
-        node, rest = node.value, f".{node.attr}{rest}"
+        rest = f".{node.attr}{rest}"
+        node = node.value
     return (node.id if isinstance(node, ast.Name) else ""), rest
 
 

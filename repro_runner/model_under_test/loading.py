@@ -14,8 +14,9 @@ import importlib.util
 import inspect
 import sys
 from collections.abc import Callable, Mapping
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
@@ -70,6 +71,13 @@ def import_source(source: str) -> ModuleType:
         raise ModelFailed([Problem(where(error, source), f"{describe_error(error)}, while importing it")]) from error
 
 
+class _AsItIs(SourceFileLoader):
+    """Reads the file and never a compiled one: two files of one size, saved within a second, have the same."""
+
+    def get_code(self, fullname: str) -> CodeType | None:  # noqa: ARG002
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
 def _import_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise _refusal(str(path), "no such file")
@@ -78,15 +86,16 @@ def _import_file(path: Path) -> ModuleType:
         if path.stem.isidentifier() and path.stem not in sys.modules
         else f"model_{hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]}"
     )
-    spec = importlib.util.spec_from_file_location(name, path.resolve())
-    if spec is None or spec.loader is None:
+    loader = _AsItIs(name, str(path.resolve()))
+    spec = importlib.util.spec_from_file_location(name, path.resolve(), loader=loader)
+    if spec is None or path.suffix != ".py":
         raise _refusal(str(path), "not a Python file")
     module = importlib.util.module_from_spec(spec)
     # The file can import its neighbours, as if it were run as a script. Dynamo looks modules up by name.
     sys.path.insert(0, str(path.resolve().parent))
     sys.modules[name] = module
     try:
-        spec.loader.exec_module(module)
+        loader.exec_module(module)
     except BaseException:
         del sys.modules[name]
         raise

@@ -55,10 +55,11 @@ NOTES = st.one_of(st.text(), st.lists(TRICKY, max_size=12).map("".join))
 
 
 @pytest.mark.slow
-def test_any_note_reads_back_or_is_refused_with_a_reason_and_most_are_accepted() -> None:
+@pytest.mark.parametrize("examples", [1500, pytest.param(6000, marks=pytest.mark.prove)])
+def test_any_note_reads_back_or_is_refused_with_a_reason_and_most_are_accepted(examples: int) -> None:
     outcomes: Counter[str] = Counter()
 
-    @settings(max_examples=6000)
+    @settings(max_examples=examples)
     @given(NOTES)
     def holds(note: str) -> None:
         try:
@@ -73,7 +74,7 @@ def test_any_note_reads_back_or_is_refused_with_a_reason_and_most_are_accepted()
         assert digest(sealed) == digest(PAGE) == front_matter_value(sealed, "digest")
 
     holds()
-    assert outcomes.total() >= 5000
+    assert outcomes.total() >= examples * 5 // 6
     assert outcomes["accepted"] > 5 * outcomes["refused"] > 0
 
 

@@ -66,10 +66,14 @@ def titled(*titles: str, **more: object) -> Registry:
 # The page
 
 
+def committed_home() -> str:
+    """`generate_site.py --check`, which is a test of its own, says that it is what the data gives."""
+    return (ROOT / "docs" / "index.md").read_text("utf-8")
+
+
 def test_the_list_stands_in_the_page_as_torchs_readers_know_it() -> None:
     registry = committed_registry()
-    page = render_site(registry, ROOT / "templates")["index.md"]
-    lines = [line for line in page.splitlines() if line.startswith('<li><a href="gb/')]
+    lines = [line for line in committed_home().splitlines() if line.startswith('<li><a href="gb/')]
     assert len(lines) == len(registry)
     items = BeautifulSoup("\n".join(lines), "html5lib").select("li")
     for item, gb in zip(items, registry, strict=True):
@@ -80,7 +84,7 @@ def test_the_list_stands_in_the_page_as_torchs_readers_know_it() -> None:
 
 def test_the_controls_offer_every_kind_status_and_release() -> None:
     registry = committed_registry()
-    page = BeautifulSoup(render_site(registry, ROOT / "templates")["index.md"].split("---\n", 2)[2], "html5lib")
+    page = BeautifulSoup(committed_home().split("---\n", 2)[2], "html5lib")
     options = {
         str(select["name"]): [str(option.get("value", option.get_text())) for option in select.select("option")]
         for select in page.select("select")
