@@ -65,7 +65,7 @@ prove: $(VENV)/.test
 durations: $(VENV)/.test tools
 	$(PY) -m pytest -q $(SHARED) --record-durations -m 'not corpus'
 
-bench: $(VENV)/.test
+bench: $(VENV)/.test tools
 	$(PY) -m pip install --quiet --editable '.[bench]' --constraint constraints.txt
 	$(PY) benchmarks/generate.py
 	$(PY) benchmarks/matching.py

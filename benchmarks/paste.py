@@ -10,23 +10,19 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 from matching import MEGABYTES, MESSAGE, record, repeat  # noqa: E402
 from playwright.sync_api import Page  # noqa: E402
+from search import served_preview  # noqa: E402
 
 from registry.knowledge import read_knowledge  # noqa: E402
 from registry.matching import Matcher  # noqa: E402
 from registry.merge import merge_registry  # noqa: E402
 from registry.snapshot import read_snapshot  # noqa: E402
-from sitegen.preview import write_preview  # noqa: E402
 from tests.tools import chromium  # noqa: E402
 
 READ = """async (text) => {
@@ -45,7 +41,7 @@ def main() -> None:
     """Print a table."""
     matcher = _matcher()
     print("| 10 MB | messages | Chromium, s | Python, s | ratio |\n|---|---|---|---|---|")
-    with _site() as address, chromium() as browser:
+    with served_preview() as address, chromium() as browser:
         for name, text in _logs():
             page = browser.new_page()
             page.goto(f"{address}paste.html")
@@ -113,22 +109,6 @@ def _seconds_in_python(matcher: Matcher, text: str) -> float:
     for _ in matcher.find_messages(text.split("\n")):
         pass
     return time.perf_counter() - started
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
-@contextmanager
-def _site() -> Iterator[str]:
-    with tempfile.TemporaryDirectory() as folder:
-        write_preview(ROOT / "docs", Path(folder, "site"))
-        handler = partial(_Quiet, directory=str(Path(folder, "site")))
-        with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-            Thread(target=server.serve_forever, daemon=True).start()
-            yield f"http://127.0.0.1:{server.server_port}/"
-            server.shutdown()
 
 
 if __name__ == "__main__":

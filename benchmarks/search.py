@@ -17,17 +17,16 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import CDPSession, Page, Route, sync_playwright  # noqa: E402
+from playwright.sync_api import CDPSession, Page, Route  # noqa: E402
 
 from sitegen.preview import write_preview  # noqa: E402
+from tests.tools import chromium, served  # noqa: E402
 
 QUERIES = (
     "GB0170",
@@ -48,10 +47,7 @@ def main() -> None:
     packed = len(gzip.compress((ROOT / "docs/assets/data/breaks.json").read_bytes())) / 1000
     print(f"assets/data/breaks.json: {packed:.0f} kB with gzip\n")
     print("| ids | filters | keystrokes | CPU median, ms | CPU worst | wall median | wall worst |\n|" + "---|" * 7)
-    with served_site() as address, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox", "--disable-gpu"]
-        )
+    with served_preview() as address, chromium() as browser:
         for breaks, query in itertools.product((data["breaks"], made_up(data["breaks"])), ("", "?live=ge:2.9.0")):
             page = browser.new_page()
             page.route("**/breaks.json", partial(answer, text=json.dumps({**data, "breaks": breaks})))
@@ -59,7 +55,6 @@ def main() -> None:
             figures = f"{statistics.median(cpu):.1f} | {max(cpu):.1f} | {statistics.median(wall):.1f} | {max(wall):.1f}"
             print(f"| {len(breaks):,} | {1 if query else 0} | {len(cpu)} | {figures} |")
             page.close()
-        browser.close()
 
 
 def made_up(breaks: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -99,21 +94,13 @@ def answer(route: Route, text: str) -> None:
     route.fulfill(body=text, content_type="application/json")
 
 
-class _Handler(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @contextmanager
-def served_site() -> Iterator[str]:
+def served_preview() -> Iterator[str]:
     """docs/ built without Ruby, on loopback."""
     with tempfile.TemporaryDirectory() as folder:
-        site = Path(folder) / "_site"
-        write_preview(ROOT / "docs", site)
-        with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, directory=str(site))) as server:
-            Thread(target=server.serve_forever, daemon=True).start()
-            yield f"http://127.0.0.1:{server.server_port}/"
-            server.shutdown()
+        write_preview(ROOT / "docs", Path(folder, "_site"))
+        with served(Path(folder, "_site")) as address:
+            yield f"{address}/"
 
 
 if __name__ == "__main__":

@@ -13,14 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
-from playwright.sync_api import BrowserContext, sync_playwright
+from playwright.sync_api import BrowserContext
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.tools import chromium, served  # noqa: E402
+
 BARE = (
     "# A title\n\nOne paragraph of text.\n\n## Context\n\ntext\n\n## Explanation\n\ntext\n\n## Hints\n\n- one\n- two\n"
 )
@@ -51,32 +52,18 @@ def build(docs: Path, destination: Path) -> float:
     return time.monotonic() - started
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 def print_first_views(site: Path) -> None:
     """Bytes as sent compressed, and the time that scripts took until the page was idle: the median of five."""
     print("\n| first view | requests | KB, compressed | ms of scripting |\n|---|---|---|---|")
-    with (
-        ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server,
-        sync_playwright() as playwright,
-    ):
-        Thread(target=server.serve_forever, daemon=True).start()
-        browser = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
-        )
+    with served(site) as address, chromium() as browser:
         for page in PAGES:
             views = []
             for _ in range(5):
                 with browser.new_context() as context:
-                    views.append(first_view(context, f"http://127.0.0.1:{server.server_port}/", page))
+                    views.append(first_view(context, f"{address}/", page))
             asked = views[0][0]
             size = sum(len(gzip.compress((site / name).read_bytes())) for name in asked)
             print(f"| {page} | {len(asked)} | {size / 1000:.1f} | {statistics.median(ms for _, ms in views):.0f} |")
-        browser.close()
-        server.shutdown()
 
 
 def first_view(context: BrowserContext, address: str, page: str) -> tuple[list[str], float]:
@@ -92,6 +79,6 @@ def first_view(context: BrowserContext, address: str, page: str) -> tuple[list[s
 
 
 if __name__ == "__main__":
-    if not shutil.which("jekyll") or not shutil.which("chromium"):
+    if not shutil.which("jekyll"):
         sys.exit("jekyll and chromium are needed: make tools")
     main()
