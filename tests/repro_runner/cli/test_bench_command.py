@@ -68,6 +68,7 @@ def rows_of(home: Path) -> list[dict[str, Any]]:
     return list(document["rows"])
 
 
+@pytest.mark.prove
 def test_a_model_of_ones_own_is_measured_with_an_empty_and_with_a_filled_cache(
     own: Path, home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

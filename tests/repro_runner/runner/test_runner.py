@@ -250,6 +250,7 @@ threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
     assert not Path("left behind").exists()
 
 
+@pytest.mark.prove  # `graphbreak run --isolate process` is tried in make test, too
 def test_fresh_processes_give_the_same_record() -> None:
     assert verify(GOOD, isolate="process") == verify(GOOD, isolate="fork")
 
