@@ -170,7 +170,7 @@ def test_the_site_opens_straight_from_disk(browser: Browser, folder: Path) -> No
         tab = context.new_page()
         tab.goto((folder / "index.html").as_uri())
         tab.click("text=GB0003")
-        assert tab.url == (folder / "gb" / "gb0003.html").as_uri()
+        tab.wait_for_url((folder / "gb" / "gb0003.html").as_uri(), wait_until="load")
         assert tab.evaluate("getComputedStyle(document.querySelector('.verbatim')).whiteSpace") == "pre-wrap"
         tab.click("text=Back to the registry")
         assert tab.url == (folder / "index.html").as_uri()
