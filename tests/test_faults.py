@@ -537,14 +537,17 @@ def make_victim(folder: Path) -> Iterator[Victim]:
 
 
 def kill_runs(folder: Path, kills: int, seed: int) -> Counter[str]:
-    """Kill `kills` runs at random moments: over the whole run, and from when it begins to write or to rename."""
+    """Kill `kills` runs or more at random moments: over the whole run, and from when it begins to write or to rename.
+
+    Until one of them was killed while files took their places: then some pages are new and some are old.
+    """
     choose = random.Random(seed)
     with make_victim(folder) as victim:
         victim.settle()
         usual = victim.run()
         assert usual["status"] == 0
-        while victim.seen["killed"] < kills:
-            assert victim.seen["runs"] < 3 * kills, f"runs end before they are killed: {victim.seen}"
+        while victim.seen["killed"] < kills or not victim.seen["some pages new, some old"]:
+            assert victim.seen["runs"] < 6 * kills, f"runs end before they are killed: {victim.seen}"
             moment = choose.choice(["started", "staging", "renaming"])
             victim.kill(moment, choose.uniform(0, usual["seconds"] - usual[moment]))
         for path in temporary_files(victim.checkout):
@@ -566,7 +569,6 @@ def test_kill_9_at_any_moment_leaves_every_file_whole_and_the_next_run_mends_the
     print(dict(seen))  # pytest -rP shows it
     assert seen["killed"] >= 15
     assert seen["temporary files left"] >= 2, "too few kills landed while files were written"
-    assert seen["some pages new, some old"] >= 1, "too few kills landed while files took their places"
 
 
 def _fork_runs() -> None:

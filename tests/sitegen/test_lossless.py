@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision
 from tests.sitegen.built_pages import PageFacts, facts_of, page_facts
-from tests.tools import BASE, build_with_jekyll, published_site
+from tests.tools import build_with_jekyll
 
 ANCHORS = {"graph-break-type", "context", "explanation", "hints", "additional-information"}
 
@@ -36,9 +35,6 @@ BUILDS = [
     pytest.param("hostile", (0, 1), id="hostile"),
 ]
 """Which registry, and which part of its pages. Six hundred pages in one test were minutes on a busy machine."""
-
-_BELOW_BASE = re.compile(rf'((?:"canonical" href="https://[^/"]+|=")){BASE}/'.encode())
-"""In an attribute, the address of a page of this site; links to the published site stand for themselves."""
 
 _Item = TypeVar("_Item")
 
@@ -82,17 +78,14 @@ class ReadPage:
 
 
 class Pages(dict[str, ReadPage]):
-    """The pages of a built site by name, as if it lay at the root of its host.
-
-    Each is read when it is first asked for, which takes a while.
-    """
+    """The pages of a built site by name; each is read when it is first asked for, which takes a while."""
 
     def __init__(self, site: Path) -> None:
         super().__init__()
         self.site = site
 
     def __missing__(self, name: str) -> ReadPage:
-        soup = BeautifulSoup(_BELOW_BASE.sub(rb"\1/", (self.site / name).read_bytes()), "html.parser")
+        soup = BeautifulSoup((self.site / name).read_bytes(), "html.parser")
         wordings = soup.select("p.registered, li.registered, .verbatim.old")
         heading = soup.h1 or soup.new_tag("h1", id="")
         self[name] = ReadPage(
@@ -115,13 +108,14 @@ def _without_later_words(wording: Tag) -> str:
 @pytest.fixture(scope="module")
 def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[Registry, Path, Pages]:
     """A registry, its docs/, and what Jekyll makes of that."""
-    if request.param == "committed":  # docs/ is what a fresh rendering gives: a test below
-        return committed_registry(), ROOT / "docs", Pages(published_site(tmp_path_factory))
-    registry = hostile_registry()
     folder = tmp_path_factory.mktemp(request.param)
-    write_docs(registry, folder / "docs")
-    build_with_jekyll(folder / "docs", folder / "_site")
-    return registry, folder / "docs", Pages(folder / "_site")
+    if request.param == "committed":  # docs/ is what a fresh rendering gives: a test below
+        registry, docs = committed_registry(), ROOT / "docs"
+    else:
+        registry, docs = hostile_registry(), folder / "docs"
+        write_docs(registry, docs)
+    build_with_jekyll(docs, folder / "_site")
+    return registry, docs, Pages(folder / "_site")
 
 
 @pytest.fixture(scope="module")
