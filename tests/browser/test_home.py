@@ -409,6 +409,7 @@ def test_nothing_moves_when_the_script_starts(visitor: Visitor) -> None:
 
 
 def test_nothing_is_stored(visitor: Visitor) -> None:
-    page = visitor.open("?status=verified")
-    counts(page, len(having(status="verified")))
+    page = visitor.open("?q=generator&status=verified")
+    page.locator("#results .result-id").first.wait_for()
+    counts(page, len(ids(page)))
     assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
