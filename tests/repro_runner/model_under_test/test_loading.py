@@ -231,7 +231,7 @@ def test_tensors_are_found_in_whatever_a_model_returns() -> None:
     one, two, three, four = torch.ones(4).unbind()
     output = [
         Output(logits=one, rest={"a": (two, "text", None)}),
-        BaseModelOutput(last_hidden_state=three),  # type: ignore[arg-type]
+        BaseModelOutput(last_hidden_state=three),
         {"b": four},
     ]
     found = tensors_in(output)
