@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from registry.fits import find_subject, is_one_of
 from registry.ids import page_address
-from registry.model import Category, Evidence, GraphBreak, Registry
+from registry.message_layout import ASKS_FOR_A_REPORT, OF_MANY_BREAKS
+from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry
 from registry.releases import version_key
 from registry.snippets import Snippet, take_apart
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 
 _BREAKS = ("verified", "reproduced")
-_ASKS_FOR_A_REPORT = (
-    "It may be possible to write Dynamo tracing rules for this code",
-    "This is likely to be a Dynamo bug",
-    "This graph break may be difficult to debug",
-    "Please report an issue to PyTorch",
-    "Please open an issue",
-)
-_OF_MANY_BREAKS = (
-    "Your code may result in an error when running in eager",
-    "Dynamo has detected that tracing the code will result in an error when running in eager",
-    "This graph break is fundamental",
-    "This graph break may have been caused by an earlier graph break",
-)
-"""Torch gives the same sentence to dozens of breaks: true, but the last thing to try."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +57,10 @@ class Advice:
     """Why there is none, where that is known."""
     stopped_in: str
     """The first torch release, newer than the asker's, in which the smallest program no longer breaks; else empty."""
+    counsels: tuple[Counsel, ...] = ()
+    """What to try for what the asker's message names."""
+    misfit: str = ""
+    """Why no fix is shown, though the page has one: it is for something else than the message names."""
 
 
 class Advisor:
@@ -77,14 +69,19 @@ class Advisor:
     def __init__(self, registry: Registry) -> None:
         self._breaks = {gb.gb_id: gb for gb in registry}
         self._categories = {category.key: category for category in registry.categories}
+        self._fits = registry.fits
+        self._messages = {one.slug: one for one in registry.other_messages}
 
-    def advise(self, gb_id: str, *, torch: str) -> Advice | None:
-        """What is known of the id, for somebody with this torch release; None for an id that nobody knows."""
+    def advise(self, gb_id: str, *, torch: str, message: str = "") -> Advice | None:
+        """What is known of the id, for somebody with this torch release; None for an id that nobody knows.
+
+        Of the fixes, only those that fit the message; all of them without one.
+        """
         gb = self._breaks.get(gb_id)
         if gb is None:
             return None
         program = take_apart(gb.repro) if gb.repro else None
-        return Advice(
+        advice = Advice(
             gb_id=gb_id,
             gb_type=gb.gb_type,
             link=page_address(gb_id),
@@ -98,6 +95,12 @@ class Advisor:
             no_fix=gb.repro.no_fix if gb.repro else "",
             stopped_in=_stopped_in(gb, torch),
         )
+        fits = self._fits.get(gb_id)
+        return choose(advice, fits, message) if fits and message else advice
+
+    def other_message(self, slug: str) -> OtherMessage:
+        """What is known of a message that is no graph break; KeyError for a slug that nobody knows."""
+        return self._messages[slug]
 
     def by_category(self, gb_ids: Iterable[str]) -> dict[Category, list[str]]:
         """The ids under their categories, the fullest first; an id counts as often as it is given."""
@@ -109,10 +112,26 @@ class Advisor:
         return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0].title)))
 
 
+def choose(advice: Advice, fits: Fits, message: str) -> Advice:
+    """Keep the fixes that are right for what the message names, and add what else is known for it."""
+    subject = find_subject(fits, message)
+    if not subject:
+        return advice
+    fixes = tuple(fix for fix in advice.fixes if is_one_of(subject, fits.fixes.get(fix.name, ("*",))))
+    counsels = [one for one in fits.counsels if is_one_of(subject, one.globs)][:1]
+    others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
+    misfit = ""
+    if advice.fixes and not fixes and not any(one.program for one in counsels):
+        misfit = (
+            f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
+        )
+    return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit)
+
+
 def telling_hints(hints: Iterable[str]) -> tuple[str, ...]:
     """Those about this very break, then those that many breaks share; one that only asks for a report is left out."""
-    kept = [hint for hint in hints if hint.strip() and not hint.startswith(_ASKS_FOR_A_REPORT)]
-    return tuple(sorted(kept, key=lambda hint: hint.startswith(_OF_MANY_BREAKS)))
+    kept = [hint for hint in hints if hint.strip() and not hint.startswith(ASKS_FOR_A_REPORT)]
+    return tuple(sorted(kept, key=lambda hint: hint.startswith(OF_MANY_BREAKS)))
 
 
 def _held(gb: GraphBreak, fixes: Iterable[Snippet], torch: str) -> Iterator[Fix]:

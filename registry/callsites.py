@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 EMITTERS = frozenset(
@@ -54,6 +54,37 @@ def find_emissions(source: str, file: str) -> tuple[Emission, ...]:
     emitters = EMITTERS | set(_aliases(tree))
     found = [one for call in calls if call.callee in emitters for one in _emissions(call, calls, file)]
     return tuple(sorted(found, key=lambda one: one.line))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PrintedText:
+    """A text given to a call, as written; an f-string's expressions stay as `{placeholders}`."""
+
+    text: str
+    callee: str
+    function: str
+    line: int
+
+
+def find_texts(source: str, file: str, callees: Collection[str]) -> tuple[PrintedText, ...]:
+    """Return the first text that each call of `callees` is given, in order of line; a call without one is left out."""
+    found = []
+    for call in _calls(ast.parse(source, file), ()):
+        if call.callee in callees:
+            given = (*call.node.args, *(keyword.value for keyword in call.node.keywords))
+            text = next((_text(value) for value in given if _is_text(value)), "")
+            if text.strip():
+                found.append(PrintedText(text=text, callee=call.callee, function=call.function, line=call.node.lineno))
+    return tuple(sorted(found, key=lambda one: one.line))
+
+
+def _is_text(node: ast.expr) -> bool:
+    """A literal, an f-string, or literals that are added, formatted or joined."""
+    if isinstance(node, ast.Constant):
+        return isinstance(node.value, str)
+    if isinstance(node, ast.BinOp):
+        return _is_text(node.left)
+    return isinstance(node, ast.JoinedStr)
 
 
 def _calls(node: ast.AST, around: tuple[ast.AST, ...]) -> Iterator[_Call]:

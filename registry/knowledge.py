@@ -8,8 +8,11 @@ from registry.captured import read_captured
 from registry.datafile import DATA
 from registry.evidence import read_evidence
 from registry.findings import read_findings
+from registry.fits import read_fits
+from registry.forms import read_forms, read_other_messages
 from registry.measurements import read_measurements
 from registry.merge import Knowledge
+from registry.message_programs import read_message_programs
 from registry.model import Origin, Wordings
 from registry.releases import read_releases
 from registry.repros import read_repros
@@ -26,6 +29,7 @@ def read_package() -> Knowledge:
 
 def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded: Wordings) -> Knowledge:
     """Put the wordings that are to be shown together with the data under `data`, the folder registry/."""
+    other_messages = read_other_messages(data / "other_messages.yml")
     return Knowledge(
         wordings=wordings,
         origin=origin,
@@ -38,4 +42,8 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         unreached=read_unreached(data / "unreached.yml"),
         findings=read_findings(data / "upstream_findings.yml"),
         measurements=read_measurements(data / "measurements"),
+        other_messages=other_messages,
+        forms=read_forms(data, other_messages),
+        message_programs=read_message_programs(data / "message_programs"),
+        fits=read_fits(data / "fits.yml"),
     )

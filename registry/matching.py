@@ -1,23 +1,31 @@
 """From the text of a message, or of a whole log, to gb_id: for all wordings of all releases.
 
-Three ways, strongest first: the link torch prints; the gb_type, exactly; the explanation and the context, whose
-`{placeholders}` stand for any text. No placeholder is ever retried, so the time grows with the text and nothing else.
+Four ways, strongest first: the link torch prints; the gb_type, exactly; the explanation and the context, whose
+`{placeholders}` stand for any text; and the forms of registry.forms, which have none of torch's layout. No placeholder
+is ever retried, so the time grows with the text and nothing else.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from registry.message_layout import read_line, strip_markers
-from registry.messages import Draft, ParsedMessage, find_drafts, split_lines, unlabelled
-from registry.model import GraphBreak, Registry, Revision
-from registry.releases import version_key
-from registry.templates import DISTINCTIVE, Kind, Template, collapse, make_template
+from registry.forms import find_form
+from registry.message_layout import LABEL, SHARED_HINTS, is_marked, read_line, strip_markers
+from registry.messages import FOREIGN_LINES, Draft, ParsedMessage, find_drafts, split_lines, unlabelled
+from registry.model import Form, Registry
+from registry.templates import DISTINCTIVE, Kind, collapse
+from registry.vocabulary import Wording, collect_vocabulary
 
-How = Literal["link", "type", "wording", "none"]
+How = Literal["link", "type", "wording", "form", "shared", "none"]
+"""shared: torch prints this line for so many breaks that it names none."""
+SHORT = 100_000
+"""Characters: a longer text is a log, and its lines are not looked up one by one."""
+CHAINED_LINES = 200
+"""A cause may stand as far before the exception that wraps it: tracebacks lie between."""
+MOST_CANDIDATES = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +42,12 @@ class Match:
     """In a log, the logger's header in front of it, else the rank."""
     opening: str = ""
     """In a log, the line with torch's marker: it tells what became of the break."""
+    form: Form | None = None
+    """What it was recognised by, if it has none of torch's layout: it may stand for something that is no break."""
+
+    @property
+    def named(self) -> bool:
+        return bool(self.gb_ids or self.form)
 
     @property
     def gb_id(self) -> str | None:
@@ -45,28 +59,6 @@ class Match:
         return (*self.causes, self)
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
-    """One template and the ids that have it, likeliest first."""
-
-    template: Template
-    kind: Kind
-    gb_ids: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Vocabulary:
-    """All that naming goes by, apart from the release: the paste box names with the same."""
-
-    gb_ids: tuple[str, ...]
-    """Live ids before dead ones, then the newest first."""
-    wordings: tuple[Wording, ...]
-    silent: Mapping[Kind, frozenset[str]]
-    """Per kind, the ids that have a wording that says nothing."""
-    unregistered: frozenset[str]
-    """Types that torch has but gives no id."""
-
-
 class Matcher:
     """Names the break in a text; built once from a registry, never changed."""
 
@@ -74,6 +66,7 @@ class Matcher:
         known = collect_vocabulary(registry)
         self._standing = {gb_id: rank for rank, gb_id in enumerate(known.gb_ids)}
         self._silent, self._unregistered = known.silent, known.unregistered
+        self._forms, self._surfaces, self._lines = known.forms, known.surfaces, known.lines
         self._exact: dict[tuple[Kind, str], Wording] = {}
         self._open: dict[Kind, list[Wording]] = {"type": [], "explanation": [], "context": []}
         for wording in known.wordings:
@@ -82,12 +75,17 @@ class Matcher:
             else:
                 self._open[wording.kind].append(wording)
         self._printed = {
-            (seen.torch, site.gb_type.strip()): gb.gb_id
+            (seen.torch, collapse(site.gb_type)): gb.gb_id
             for gb in registry
             for seen in gb.history.releases
             for site in seen.call_sites
         }
         self._recent: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
+
+    @property
+    def surfaces(self) -> frozenset[str]:
+        """Messages that only wrap others; see CauseFinder."""
+        return self._surfaces
 
     @classmethod
     def from_registry(cls, registry: Registry) -> Matcher:
@@ -101,10 +99,24 @@ class Matcher:
         """
         if not text.strip():
             return None
-        for draft in find_drafts(split_lines(text)):
-            match = self._name(draft, torch)
-            return replace(match, message=replace(match.message, text=text))
-        return self._name_unlabelled(text, torch)
+        named = next(self.find_messages(split_lines(text), torch=torch), None)
+        found = (named, *(self.name_lines(text, torch=torch) if named is None else ()), _UNKNOWN)
+        match = next(one for one in found if one is not None)
+        message = unlabelled(text) if match is _UNKNOWN else match.message
+        return replace(match, message=replace(message, text=text))
+
+    def name_text(self, text: str, *, torch: str | None = None) -> tuple[Match, ...]:
+        """Name everything in a text: messages in torch's layout, forms, and in a short text single lines, too."""
+        causes = CauseFinder(self._surfaces)
+        found = [one for match in self.find_messages(split_lines(text), torch=torch) for one in causes.take(match)]
+        found += causes.finish()
+        if any(match.named for match in found):
+            # A warning about a break that is reported, too, is no second one.
+            reported = {gb_id for match in found if match.form is None for gb_id in match.gb_ids[:1]}
+            return tuple(match for match in found if match.form is None or not reported.intersection(match.gb_ids))
+        causes = CauseFinder(self._surfaces)
+        lines = [one for match in self.name_lines(text, torch=torch) for one in causes.take(match)]
+        return (*found, *lines, *causes.finish())
 
     def find_messages(self, lines: Iterable[str], *, torch: str | None = None) -> Iterator[Match]:
         """Name every message in a log, as a stream; chained breaks come as one, with its causes."""
@@ -115,7 +127,7 @@ class Matcher:
     def name_draft(self, draft: Draft, *, torch: str | None = None) -> Match | None:
         """Name a message cut out of a log; None for what may be no message of torch's, and that nobody knows."""
         match = self._name(draft, torch)
-        if not (draft.certain or match.gb_ids):
+        if not (draft.certain or match.named):
             return None
         return replace(match, record=draft.record, opening=draft.opening)
 
@@ -168,13 +180,25 @@ class Matcher:
     def _name(self, draft: Draft, torch: str | None) -> Match:
         causes = tuple(self._name_parsed(cause, draft.line, torch) for cause in draft.message.causes)
         match = replace(self._name_parsed(draft.message, draft.line, torch), causes=causes)
-        if match.how == "none" and not draft.fields:
-            # "Graph Break Reason: Encountered graph break when …:", then the type, then a log that was cut off
-            for text in draft.bodies:
-                if gb_ids := self.ids_of_type(text, torch=torch):
-                    message = replace(match.message, gb_type=text.strip())
-                    return replace(match, gb_ids=gb_ids, how="type", message=message)
-        return match
+        if match.how != "none" or draft.fields:
+            return match
+        # "Graph Break Reason: Encountered graph break when …:", then the type, then a log that was cut off
+        for text in draft.bodies:
+            if gb_ids := self.ids_of_type(text, torch=torch):
+                message = replace(match.message, gb_type=text.strip())
+                return replace(match, gb_ids=gb_ids, how="type", message=message)
+        lines = [draft.message.gb_type, *draft.bodies]
+        first = find_form(self._forms, lines, self._surfaces, opening=draft.opening, after_marker=draft.marked)
+        others = (find_form(self._forms, lines[at:], self._surfaces) for at in range(1, len(lines)))
+        forms = [form for form in (first, *others) if form]
+        # An exception that wraps another has the other's text in its next lines.
+        form = min(forms, key=lambda one: one.slug in self._surfaces, default=None)
+        return self._by_form(form, lines, match) if form else match
+
+    @staticmethod
+    def _by_form(form: Form, lines: Iterable[str], match: Match) -> Match:
+        message = replace(match.message, gb_type="", text="\n".join(lines).rstrip())
+        return replace(match, gb_ids=form.gb_ids, how="form", form=form, message=message)
 
     def _name_parsed(self, message: ParsedMessage, line: int, torch: str | None) -> Match:
         how: How = "none"
@@ -189,52 +213,102 @@ class Matcher:
             how = "wording"
         return Match(gb_ids=gb_ids, how=how, message=message, line=line)
 
-    def _name_unlabelled(self, text: str, torch: str | None) -> Match:
-        """No layout to go by: a line that is a gb_type, else the whole as an explanation or a context."""
-        bodies = [read_line(line)[1] for line in split_lines(text)]
-        for number, body in enumerate(bodies, 1):
-            gb_type = strip_markers(body)
-            if gb_ids := self.ids_of_type(gb_type, torch=torch):
-                return Match(gb_ids=gb_ids, how="type", message=ParsedMessage(gb_type=gb_type, text=text), line=number)
-        whole = "\n".join(bodies)
-        if gb_ids := self.ids_of_wording(whole):
-            return Match(gb_ids=gb_ids, how="wording", message=ParsedMessage(explanation=whole.strip(), text=text))
-        if gb_ids := self.ids_of_wording("", whole):
-            return Match(gb_ids=gb_ids, how="wording", message=ParsedMessage(context=whole.strip(), text=text))
-        return Match(gb_ids=(), how="none", message=unlabelled(text))
+    def name_lines(self, text: str, *, torch: str | None = None) -> tuple[Match, ...]:
+        """Name what is in a short text without torch's layout: forms, else titles, else an explanation, else lines.
+
+        For a longer text, and for one that nobody knows, nothing.
+        """
+        if len(text) > SHORT:
+            return ()
+        lines = [read_line(line)[1] for line in split_lines(text)]
+        bodies = [LABEL.sub("", strip_markers(line)) for line in lines]
+        return (
+            tuple(self._find_forms(lines, bodies))
+            or tuple(self._find_titles(bodies, torch))
+            or tuple(self._find_explanation("\n".join(bodies)))
+            or tuple(self._find_lines(bodies))
+        )
+
+    def _find_forms(self, lines: list[str], bodies: list[str]) -> Iterator[Match]:
+        seen: set[tuple[object, ...]] = set()
+        whole = collapse("".join(lines))
+        forms = [one for one in self._forms if one.template.literals[0] in whole]
+        for number, line in enumerate(lines):
+            if not line.strip():
+                continue
+            window = bodies[number : number + 1 + FOREIGN_LINES]
+            form = find_form(forms, window, self._surfaces, opening=line, after_marker=is_marked(line))
+            if form and (key := (form.gb_ids, form.slug, form.gone)) not in seen:
+                seen.add(key)
+                yield self._by_form(form, window, replace(_UNKNOWN, line=number + 1))
+
+    def _find_titles(self, bodies: list[str], torch: str | None) -> Iterator[Match]:
+        """Lines that are a title, which may be wrapped."""
+        seen: set[tuple[str, ...]] = set()
+        alone = sum(map(bool, bodies)) == 1
+        for number, body in enumerate(bodies):
+            for title in (body, "\n".join(bodies[number : number + 2])) if body else ():
+                gb_ids = self.ids_of_type(title, torch=torch)
+                if gb_ids and gb_ids not in seen and (alone or len(collapse(title)) >= DISTINCTIVE):
+                    seen.add(gb_ids)
+                    message = ParsedMessage(gb_type=" ".join(title.split()), text=title)
+                    yield Match(gb_ids=gb_ids, how="type", message=message, line=number + 1)
+
+    def _find_explanation(self, text: str) -> Iterator[Match]:
+        whole = text.strip()
+        for message in (ParsedMessage(explanation=whole, text=text), ParsedMessage(context=whole, text=text)):
+            gb_ids = self.ids_of_wording(message.explanation, message.context)
+            if 0 < len(gb_ids) <= MOST_CANDIDATES:
+                yield Match(gb_ids=gb_ids, how="wording", message=message)
+                return
+
+    def _find_lines(self, bodies: list[str]) -> Iterator[Match]:
+        """Lines of explanations, contexts and hints, which are taken to be of one message: what fits all stays."""
+        fitting: set[str] = set()
+        found: list[str] = []
+        whole = collapse("".join(bodies))
+        lines = [line for line in self._lines if line.template.literals[0] in whole]
+        for body in bodies:
+            text = collapse(body)
+            owners = {gb_id for line in lines if line.template.matches(text) for gb_id in line.gb_ids}
+            is_shared = body.startswith(SHARED_HINTS)
+            if owners or is_shared:
+                found.append(body)
+            if owners and not is_shared:
+                fitting = fitting & owners or min(fitting or owners, owners, key=len)
+        message = ParsedMessage(text="\n".join(found))
+        if 0 < len(fitting) <= MOST_CANDIDATES:
+            yield Match(gb_ids=self._sorted(fitting, lambda _: ()), how="wording", message=message)
+        elif found:
+            yield Match(gb_ids=(), how="shared", message=message)
 
 
-def collect_vocabulary(registry: Registry) -> Vocabulary:
-    """Take every distinct template of every wording, old ones too, with its ids."""
-    standing = {gb.gb_id: _standing(gb) for gb in registry}
-    owners: dict[tuple[Kind, Template], dict[str, tuple[object, ...]]] = {}
-    silent: dict[Kind, set[str]] = {"type": set(), "explanation": set(), "context": set()}
-    for gb in registry:
-        dead, *newness = standing[gb.gb_id]
-        newest = dict(_texts(gb.newest))
-        for kind, text in dict.fromkeys(text for dated in gb.revisions for text in _texts(dated.revision)):
-            template = make_template(text, kind)
-            if template is None:
-                silent[kind].add(gb.gb_id)
-            else:
-                outdated = text != newest[kind]
-                owners.setdefault((kind, template), {}).setdefault(gb.gb_id, (dead, outdated, *newness))
-    return Vocabulary(
-        gb_ids=tuple(sorted(standing, key=standing.__getitem__)),
-        wordings=tuple(
-            Wording(template, kind, tuple(sorted(claims, key=claims.__getitem__)))
-            for (kind, template), claims in owners.items()
-        ),
-        silent={kind: frozenset(gb_ids) for kind, gb_ids in silent.items()},
-        unregistered=frozenset(collapse(site.gb_type) for site in registry.unregistered),
-    )
+_UNKNOWN = Match(gb_ids=(), how="none", message=ParsedMessage())
 
 
-def _texts(revision: Revision) -> tuple[tuple[Kind, str], ...]:
-    return ("type", revision.gb_type), ("explanation", revision.explanation), ("context", revision.context)
+class CauseFinder:
+    """Leaves out a message that only wraps another one, if that one is near it."""
 
+    def __init__(self, surfaces: Collection[str]) -> None:
+        self._surfaces = surfaces
+        self._held: Match | None = None
+        self._cause_at = -CHAINED_LINES
 
-def _standing(gb: GraphBreak) -> tuple[object, ...]:
-    """Sorts live ids before dead ones, then the newest first."""
-    first = version_key(gb.history.first_release or "")
-    return gb.lifecycle not in {"live", "local"}, tuple(-part for part in first), gb.gb_id
+    def take(self, match: Match) -> Iterator[Match]:
+        """Take the next match; give those that stay. One that wraps waits for what follows it."""
+        held, self._held = self._held, None
+        if match.form is not None and match.form.slug in self._surfaces:
+            if held:
+                yield held
+            if match.line - self._cause_at >= CHAINED_LINES:
+                self._held = match
+            return
+        if held and match.line - held.line > FOREIGN_LINES:
+            yield held
+        if match.named:
+            self._cause_at = match.line
+        yield match
+
+    def finish(self) -> Iterator[Match]:
+        if self._held:
+            yield self._held

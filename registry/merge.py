@@ -15,9 +15,13 @@ from registry.model import (
     Environment,
     Evidence,
     Finding,
+    Fits,
+    Form,
     GraphBreak,
+    MessageProgram,
     Note,
     Origin,
+    OtherMessage,
     Registry,
     Release,
     Repro,
@@ -45,6 +49,10 @@ class Knowledge:
     unreached: Mapping[str, Unreached] = field(default_factory=dict)
     findings: Sequence[Finding] = ()
     measurements: Measurements = field(default_factory=Measurements)
+    other_messages: Sequence[OtherMessage] = ()
+    forms: Sequence[Form] = ()
+    message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
+    fits: Mapping[str, Fits] = field(default_factory=dict)
 
     def all_wordings(self) -> Iterable[Wordings]:
         """Every registry we have seen, newest first."""
@@ -86,6 +94,10 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         environments=_environments(known.evidence),
         measurements=known.measurements,
         programs=tuple(known.captured),
+        other_messages=tuple(known.other_messages),
+        forms=tuple(known.forms),
+        message_programs=known.message_programs,
+        fits=known.fits,
     )
 
 

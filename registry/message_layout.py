@@ -24,10 +24,12 @@ REASON = "Graph Break Reason"
 EXCEPTIONS = "torch._dynamo.exc."
 """What stands before the name of one of torch's exceptions."""
 BREAK_EXCEPTIONS = frozenset({"Unsupported", "UncapturedHigherOrderOpError"})
+REASON_EXCEPTIONS = BREAK_EXCEPTIONS | {"UserError"}
+"""What follows their name is the reason of a break, in torch's words; what follows another's may be anybody's words."""
 MORE_DETAILS = "For more details about this graph break, please visit:"
 """What stands before the link to a break's page."""
 LINK_SIGN = "/gb/"
-"""What every link to a break's page has."""
+"""What every link to a break's page has; some releases print it without the id."""
 GRAPH_BREAKS = "__graph_breaks"
 """The artifact under which torch's loggers report breaks, as a record's header names it."""
 CHAIN = "*** While handling this graph break, another graph break occurred: ***"
@@ -41,10 +43,14 @@ ENDINGS = (
     "During handling of the above",
 )
 
+_LOGGER = r"torch[\w.]{1,100}"
+_TAG = r"\[(?:!?[0-9][0-9/_]{0,30}|__[A-Za-z0-9_]{1,60}|rank[0-9]{1,9})\] ?"
+"""Behind a logger's header: a compile id, an artifact or a rank."""
 _CLOCK = (
     r"\[?[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(?::[0-9]{2})?(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?\]? "
     r"|[A-Z][a-z]{2} [ 0-9][0-9] [0-9]{2}:[0-9]{2}:[0-9]{2} "
+    r"|(?:[A-Z]{4,8} )?[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2} \[[^\[\]\n]{1,100}\] "  # vLLM
 )
 """What GitHub, Kubernetes, systemd and others put before each line."""
 _ORIGIN = (
@@ -62,20 +68,29 @@ _ORIGIN = (
 """Who wrote a line, where many write into one log."""
 
 # All expressions named in FRAMING mean the same in Python and in JavaScript, there with these flags.
-FLAGS = {"link": "gi", "colour": "g", "clock": "g", "space": "g"}
+FLAGS = {"link": "gi", "colour": "g", "clock": "g", "space": "g", "entity": "g"}
 FRAMING = {
     "link": LINK_PATTERN,
     "colour": r"\x1b(?:\[[0-9;?]*[A-Za-z]|[\]_][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\))",
-    "prefix": rf"^(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?)+",
+    "prefix": rf"^ ?(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?)+",
     "clock": rf"{_CLOCK}|E {{3}}|> ?",
-    "header": r"[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
-    r"(?:\[(?:!?[0-9][0-9/_]{0,30}|__[A-Za-z0-9_]{1,60}|rank[0-9]{1,9})\] ?)*",
+    "header": r"(?:[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
+    rf"|(?:\[[0-9/_]{{1,30}}\] )?{_LOGGER}: \[[A-Z]{{4,8}}\] ?"  # torch 2.0 to 2.2
+    rf"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):{_LOGGER}:"  # logging.basicConfig
+    r"|^(?![^\n]{0,200}[VDIWEFC][0-9]{4} [0-9:]{8}\.)[^\[\]\n]{0,200}\.py:[0-9]{1,6}\] ?"  # cut by who copied it
+    rf"|^(?=\[[0-9]{{1,9}}/|\[__[a-z]))(?:{_TAG})*",
     "label": rf"^[ \t]*({'|'.join(LABELS)}):(?: |$)",
-    "marker": rf"{REASON}: +|{re.escape(EXCEPTIONS)}([A-Za-z]+): +|^[ \t]*(?:Unsupported|Reason): +",
+    "marker": rf"{REASON}: +|{re.escape(EXCEPTIONS)}([A-Za-z]+):(?: +|$)|^[ \t`]*(?:Unsupported|Reason|Graph break): +"
+    r"|^[ \t]*Exception has occurred: (?:[a-z_]+\.)*([A-Za-z]+)[ \t]*$|\breason=[\"']"
+    r"|^[ \t]*(?:[a-z_]+ )?\[?\([\"']",  # a counter: ('…', 17)
     "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
-    "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)',
-    "space": r"[ \t\r\n\f\v]+",
+    "function": r"^[ \t]*function: '[^'\n]*' \(([^()\n]+:[0-9]+)\)",
+    "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)(?:, in ([^\s,]+))?(?:, code: (.*))?',
+    "space": r"[ \t\r\n\f\v\u00a0`]+",
+    "entity": r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);",
 }
+ENTITIES = {"&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"', "&nbsp;": " ", "&#39;": "'", "&#x27;": "'"}
+"""What a page's source has instead of a character."""
 LINK = re.compile(FRAMING["link"], re.IGNORECASE)
 COLOUR = re.compile(FRAMING["colour"])
 PREFIX = re.compile(FRAMING["prefix"])
@@ -85,13 +100,37 @@ LABEL = re.compile(FRAMING["label"])
 MARKER = re.compile(FRAMING["marker"])
 LOCATION = re.compile(FRAMING["location"])
 FRAME = re.compile(FRAMING["frame"])
+FUNCTION = re.compile(FRAMING["function"])
+ENTITY = re.compile(FRAMING["entity"])
 SPACE = re.compile(FRAMING["space"])
 BEFORE_WORDS = rf"^\s*(?:[\w.]*_dynamo\.exc\.\w+|unsupported|{REASON}|reason|{EXPLANATION}|{HINT}|{CONTEXT}):\s+"
 """In a line that is searched for, what torch puts before the words; in JavaScript, in any case of letters."""
-MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "_dynamo.exc", "nsupported: ", REASON, CONTEXT)
-"""One of these is in every message."""
-SIGNS = (*MESSAGE_SIGNS, GRAPH_BREAKS, "_dynamo/exc.py", "raph break")
+_MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "nsupported: ", REASON, CONTEXT)
+BLOCK_SIGNS = (*_MESSAGE_SIGNS, "_dynamo", "_inductor")
+"""In a long log, one of these is near every message: what has none of them is passed over."""
+FORM_SIGNS = (
+    *("_dynamo hit config.", "Recompiling function ", "raph break from ", "UserWarning: ", "FailOnRecompileLimitHit"),
+    *("cudagraphs due to", "data-dependent", "_inductor.exc.", "onstraints violated", "CUDAGraphs"),
+)
+"""In a long log, one of these is in the line with which a message without torch's layout starts."""
+SIGNS = (*_MESSAGE_SIGNS, "_dynamo.exc", GRAPH_BREAKS, "_dynamo/exc.py", "raph break", *FORM_SIGNS)
 """One of these is in every line at which a message may start."""
+ASKS_FOR_A_REPORT = (
+    "It may be possible to write Dynamo tracing rules for this code",
+    "This is likely to be a Dynamo bug",
+    "This graph break may be difficult to debug",
+    "Please report an issue to PyTorch",
+    "Please open an issue",
+)
+OF_MANY_BREAKS = (
+    "Your code may result in an error when running in eager",
+    "Dynamo has detected that tracing the code will result in an error when running in eager",
+    "This graph break is fundamental",
+    "This graph break may have been caused by an earlier graph break",
+    "Sparse tensor operations are not yet fully supported",
+)
+"""Torch gives the same sentence to dozens of breaks: true, but the last thing to try."""
+SHARED_HINTS = (*ASKS_FOR_A_REPORT, *OF_MANY_BREAKS)
 LINE_START = 1000
 """Characters of a line in which a logger's header or one of torch's markers is sought."""
 
@@ -104,11 +143,18 @@ def has_sign(text: str) -> bool:
     return False
 
 
+def has_form_sign(text: str) -> bool:
+    """Whether a message without torch's layout may start in this line."""
+    return any(sign in text for sign in FORM_SIGNS)
+
+
 def read_line(line: str) -> tuple[str, str]:
     """Take colours and a logger's prefix off a line: (the record it belongs to, the rest with its indent)."""
     line = line.rstrip("\r\n")
     if "\x1b" in line:
         line = COLOUR.sub("", line)
+    if "&" in line:
+        line = ENTITY.sub(lambda found: ENTITIES[found[0]], line)
     if header := HEADER.match(line):  # nearly all of torch's lines; nothing stands before it
         return header[0].rstrip(), line[header.end() :]
     origin = ""
@@ -117,6 +163,12 @@ def read_line(line: str) -> tuple[str, str]:
         origin = CLOCK.sub("", prefix[0]).strip()
     header = HEADER.search(line, 0, LINE_START)
     return (header[0].rstrip(), line[header.end() :]) if header else (origin, line)
+
+
+def is_marked(body: str) -> bool:
+    """Whether torch's reason for a break follows a marker in this line."""
+    marker = MARKER.search(body[:LINE_START])
+    return marker is not None and (not (marker[1] or marker[2]) or (marker[1] or marker[2]) in REASON_EXCEPTIONS)
 
 
 def strip_markers(body: str) -> str:

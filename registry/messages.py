@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
@@ -17,6 +17,7 @@ from registry.message_layout import (
     FIELD_INDENT,
     FRAME,
     FROM_USER_CODE,
+    FUNCTION,
     HEADER,
     HINT,
     LABEL,
@@ -26,7 +27,9 @@ from registry.message_layout import (
     MARKER,
     OPERATOR,
     REASON,
+    has_form_sign,
     has_sign,
+    is_marked,
     read_line,
     strip_markers,
 )
@@ -53,6 +56,9 @@ class ParsedMessage:
     higher_order_operator: str = ""
     location: str = ""
     """file:line of the user's code."""
+    function: str = ""
+    source: str = ""
+    """That line itself, where the user's stack is printed with the message."""
     text: str = ""
     causes: tuple[ParsedMessage, ...] = ()
     """Earlier breaks that surfaced as this one (a break in a loop), first cause first."""
@@ -77,6 +83,8 @@ class Draft:
     """The logger's header in front of it, else who wrote it, such as a rank; empty where nothing tells."""
     opening: str = ""
     """The line with torch's marker, "Graph Break Reason: …": it tells what became of the break."""
+    marked: bool = False
+    """The marker says that torch's reason for a break follows."""
     indent: int = 0
     fields: list[tuple[str, list[str]]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
@@ -127,6 +135,10 @@ class _Record:
         self.ended = False
         self.stack_indent: int | None = None
         """Within the user's stack, how far the line above it is indented."""
+        self.located = False
+        """Whether the place was known before the stack."""
+        self.frame = ""
+        """Within the user's stack, file:line of the frame whose source comes next."""
         self.chain: list[Draft] = []
 
     @property
@@ -143,8 +155,7 @@ class _Record:
         waiting = self.draft or self.reason
         if waiting and self.stack_indent is not None:
             if indent > self.stack_indent:
-                if frame := FRAME.match(body):
-                    waiting.message = replace(waiting.message, location=f"{frame[1]}:{frame[2]}")
+                self._read_stack(waiting, body)
                 return
             yield from self.close()
             waiting = None
@@ -154,14 +165,23 @@ class _Record:
         elif text == CHAIN:
             self._keep_as_cause()
         elif waiting and text.startswith(FROM_USER_CODE):
-            if waiting.message.location:
-                yield from self.close()
-            else:
-                self.stack_indent = indent
-        elif LINK_SIGN in text and (links := LINK.findall(text)):
+            self.stack_indent, self.located = indent, bool(waiting.message.location)
+        elif LINK_SIGN in text and ((links := LINK.findall(text)) or self.draft):
             yield from self._read_links(links, body, number)
         else:
             yield from self._read_text(body, text, number)
+
+    def _read_stack(self, waiting: Draft, body: str) -> None:
+        """Take a line of the user's stack: the innermost frame is the place, unless the message named it before."""
+        if frame := FRAME.match(body):
+            self.frame = f"{frame[1]}:{frame[2]}"
+            if not self.located or self.frame == waiting.message.location:
+                source = (frame[4] or "").strip()
+                waiting.message = replace(waiting.message, location=self.frame, function=frame[3] or "", source=source)
+        elif self.frame:
+            if self.frame == waiting.message.location and not waiting.message.source:
+                waiting.message = replace(waiting.message, source=body.strip())
+            self.frame = ""
 
     def _read_label(self, label: re.Match[str], body: str, number: int) -> Iterator[Draft]:
         name, rest = label[1], body[label.end() :]
@@ -200,7 +220,8 @@ class _Record:
 
     def _read_links(self, links: list[str], body: str, number: int) -> Iterator[Draft]:
         if self.draft and not self.ended:
-            self.draft.message = replace(self.draft.message, link=links.pop(0).upper())
+            link = links.pop(0).upper() if links else ""
+            self.draft.message = replace(self.draft.message, link=link)
             self.draft.bodies.append(body)
             self.draft.certain = self.ended = True
         text = body.strip()  # once: a line may hold megabytes, and thousands of links
@@ -219,14 +240,23 @@ class _Record:
             self.location = place[1]
         elif marker := MARKER.search(body):
             yield from self.close()
-            reason = body[marker.end() :].strip()
-            by_torch = body[marker.start() :].startswith(REASON) or marker[1] in BREAK_EXCEPTIONS
+            by_torch = body[marker.start() :].startswith(REASON) or (marker[1] or marker[2]) in BREAK_EXCEPTIONS
             certain = by_torch or self.location != ""  # before torch 2.7: "Graph break in user code at …", "Reason: …"
-            message = ParsedMessage(gb_type=strip_markers(reason), location=self.location, text=reason)
-            self.reason = Draft(line=number, message=message, certain=certain, record=self.key, opening=body.strip())
+            marked = is_marked(body)
+            self._wait(body[marker.end() :].strip(), number, certain=certain, opening=text, marked=marked)
+        elif has_form_sign(body):
+            yield from self.close()
+            self._wait(text, number, certain=False)
         elif self.draft or self.reason:
             yield from self._read_foreign(body)
         self.last = body
+
+    def _wait(self, reason: str, number: int, *, certain: bool, opening: str = "", marked: bool = False) -> None:
+        """Take a line that names a reason; what follows may explain it."""
+        message = ParsedMessage(gb_type=strip_markers(reason), location=self.location, text=reason)
+        self.reason = Draft(
+            line=number, message=message, certain=certain, record=self.key, opening=opening, marked=marked
+        )
 
     def _starts_anew(self, body: str) -> bool:
         """In a text that lost its indentation, a marker is all that tells the next message from this one."""
@@ -237,6 +267,8 @@ class _Record:
     def _read_foreign(self, body: str) -> Iterator[Draft]:
         if self.reason:
             self.reason.bodies.append(body)
+            if place := FUNCTION.match(body):
+                self.reason.message = replace(self.reason.message, location=place[1])
         waiting = self.draft or self.reason
         if waiting:
             waiting.foreign += 1
@@ -260,21 +292,26 @@ class _Record:
         if drafts or self.reason:
             self.location = ""
         self.chain, self.draft, self.reason = [], None, None
-        self.ended, self.stack_indent = False, None
+        self.ended, self.stack_indent, self.frame = False, None, ""
 
 
 class DraftReader:
-    """Reads a log line by line; a reader that knows where nothing is of interest may leave lines out, see `busy`."""
+    """Reads a log line by line; a reader that knows where nothing is of interest may leave lines out, see `awaits`."""
 
     def __init__(self) -> None:
-        self.busy: set[str] = set()
-        """While empty, a line without one of torch's words matters only if a line with one follows it."""
+        self._busy: set[str] = set()
         self._records: OrderedDict[str, _Record] = OrderedDict()
         self._skipped = self._header = self._key = ""
+        self._explained_until = 0
+        """In a log's records a line with a sign stands alone, but up to this line words may explain it."""
+
+    def awaits(self, number: int) -> bool:
+        """Whether this line is needed even without one of torch's words; else only if a line with one follows it."""
+        return bool(self._busy) or number <= self._explained_until
 
     def read(self, line: str, number: int) -> Iterator[Draft]:
         """Take the next line; give the messages that end with it."""
-        if not (self.busy or has_sign(line)):
+        if not (self.awaits(number) or has_sign(line)):
             if line and not line.isspace():
                 self._skipped = line
             return
@@ -298,7 +335,7 @@ class DraftReader:
             record = self._records[key] = _Record(key)
             if len(self._records) > OPEN_RECORDS:
                 oldest, crowded_out = self._records.popitem(last=False)
-                self.busy.discard(oldest)
+                self._busy.discard(oldest)
                 yield from crowded_out.close()
         if self._skipped:
             before, last = read_line(self._skipped)
@@ -306,7 +343,9 @@ class DraftReader:
             self._skipped = ""
         yield from record.read(body, number)
         if not header:
-            (self.busy.add if record.busy else self.busy.discard)(key)
+            (self._busy.add if record.busy else self._busy.discard)(key)
+        elif record.reason and record.reason.line == number:
+            self._explained_until = number + FOREIGN_LINES
 
     def finish(self) -> Iterator[Draft]:
         """After the last line: the messages that nothing ended."""
@@ -317,17 +356,17 @@ class DraftReader:
 def find_drafts(lines: Iterable[str]) -> Iterator[Draft]:
     """Messages in the order in which they end; a line with none of torch's words costs a few substring searches."""
     reader = DraftReader()
-    for number, line in _pass_over(lines, reader.busy):
+    for number, line in _pass_over(lines, reader.awaits):
         yield from reader.read(line, number)
     yield from reader.finish()
 
 
-def _pass_over(lines: Iterable[str], busy: Collection[str]) -> Iterator[tuple[int, str]]:
+def _pass_over(lines: Iterable[str], awaits: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
     """Number the lines; of a batch in which nothing looks like torch's words, give only the last that is not blank."""
     number = 0
     source = iter(lines)
     while batch := list(islice(source, BATCH)):
-        if busy or has_sign("\n".join(batch)):
+        if awaits(number + 1) or has_sign("\n".join(batch)):
             yield from enumerate(batch, number + 1)
         else:
             for offset in range(len(batch) - 1, -1, -1):

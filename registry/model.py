@@ -327,6 +327,99 @@ class GraphBreak:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Counsel:
+    """What to say to those whose code has something that no fix was tried on."""
+
+    globs: tuple[str, ...]
+    text: str
+    """Markdown."""
+    program: str = ""
+    """Of a program that proves it, in registry/messages/."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fits:
+    """Which of an id's fixes are right for which messages."""
+
+    names: tuple[str, ...]
+    """Regular expressions whose group is what the user's code has."""
+    fixes: Mapping[str, tuple[str, ...]]
+    """A fix -> globs of what it is right for."""
+    counsels: tuple[Counsel, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Form:
+    """A text that torch prints outside of its layout for breaks, and what it stands for: one of the three."""
+
+    text: str
+    """With `{placeholders}`."""
+    gb_ids: tuple[str, ...] = ()
+    slug: str = ""
+    """Of the message that is no graph break."""
+    gone: str = ""
+    """The release, "2.4", since which torch has no such break any more."""
+    releases: str = ""
+    """"2.0–2.6", where known."""
+    marked: bool = False
+    """It follows a marker such as `Unsupported: `; by itself it says too little."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OtherMessage:
+    """Something that torch prints that is no graph break; it has a page under /messages/."""
+
+    slug: str
+    title: str
+    short: str
+    """What it is; goes on from "This is not a graph break: "."""
+    releases: str
+    forms: tuple[str, ...]
+    meaning: str
+    """Markdown."""
+    ways_out: tuple[str, ...]
+    """Markdown, the commonest first."""
+    see: tuple[str, ...] = ()
+    """Ids and other messages."""
+    surface: bool = False
+    """It only wraps another error, which is the one to look at."""
+
+    @property
+    def page(self) -> str:
+        return f"messages/{self.slug}.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRun:
+    """What came of running a message's program in an environment."""
+
+    environment: Environment
+    sha256: str
+    """Of the program that was run."""
+    printed: str
+    """The message, as torch printed it; empty if it did not come."""
+    fixes: Mapping[str, bool]
+    """Each fix -> whether the message stayed away and the result equals eager."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageProgram:
+    """A program that causes a message, and ways to do the same work without it."""
+
+    name: str
+    lead: str
+    source: str
+    sha256: str
+    fixes: Mapping[str, str]
+    """Function -> when to choose it."""
+    environment: Mapping[str, str]
+    """Variables that the process needs."""
+    device: str
+    runs: tuple[MessageRun, ...] = ()
+    """Those of this very source, oldest release first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
     """All of it, sorted by id."""
 
@@ -343,6 +436,12 @@ class Registry:
     measurements: Measurements = field(default_factory=Measurements)
     programs: tuple[CapturedProgram, ...] = ()
     """Other people's programs in which breaks were seen, by name."""
+    other_messages: tuple[OtherMessage, ...] = ()
+    forms: tuple[Form, ...] = ()
+    """Of other messages, of ids, and wordings of torch 2.0 to 2.7."""
+    message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
+    fits: Mapping[str, Fits] = field(default_factory=dict)
+    """By id; see registry.fits."""
 
     def __iter__(self) -> Iterator[GraphBreak]:
         return iter(self.breaks)

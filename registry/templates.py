@@ -9,19 +9,21 @@ from typing import Literal
 
 from registry.message_layout import SPACE
 
-Kind = Literal["type", "explanation", "context"]
+Kind = Literal["type", "explanation", "context", "line", "form"]
 
 ANYTHING = "\0"
 INFORMATIVE = 4
 """Letters and digits a template needs outside its placeholders to tell candidates apart."""
 DISTINCTIVE = 12
 """Letters and digits it needs to propose a candidate by itself."""
+_WORD = re.compile(r"[A-Za-z]{2,}")
 SOURCE = re.compile(r"[A-Za-z_][\w.]*(?:\(.*\))?", re.DOTALL)
 
 
 def collapse(text: str) -> str:
-    """White space as patterns want it: single spaces, none at the ends."""
-    return SPACE.sub(" ", text).strip(" ")
+    """Without white space and backticks, as texts are compared: terminals wrap lines, even within a word, and Markdown
+    takes the backticks."""
+    return SPACE.sub("", text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +67,20 @@ def make_template(text: str, kind: Kind) -> Template | None:
     marked = mark_placeholders(_evaluate(text)) if text[:1] in {'"', "'", "f"} else mark_placeholders(text)
     if ANYTHING not in marked and _is_source(marked, kind):
         return None
-    marked = collapse(marked)
-    pieces = [piece.strip(" ") for piece in marked.split(ANYTHING)]
+    pieces = collapse(marked).split(ANYTHING)
     literals = tuple(piece for piece in pieces if piece)
     weight = sum(map(str.isalnum, "".join(literals)))
     template = Template(literals, not pieces[0], not pieces[-1], weight)
     if kind == "type":  # compared as a whole line, any title will do; with a placeholder it has to stand alone
         return template if literals and (template.exact or weight >= DISTINCTIVE) else None
+    if kind == "form" and template.exact:
+        return template
     return template if weight >= INFORMATIVE else None
+
+
+def fixed_words(text: str) -> int:
+    """How many words of at least two letters stand outside of placeholders."""
+    return len(_WORD.findall(mark_placeholders(text)))
 
 
 def mark_placeholders(text: str) -> str:
@@ -107,7 +115,7 @@ def _end_of_placeholder(text: str, start: int, *, quotes: bool) -> int | None:
 
 def _is_source(text: str, kind: Kind) -> bool:
     """`msg`, `str(cause.func)`: what upstream's extractor could not evaluate. A gb_type may well be one word."""
-    if kind == "type":
+    if kind in ("type", "form"):
         return text.startswith("_") and text.isidentifier()
     return SOURCE.fullmatch(text) is not None and _parse_expression(text) is not None
 

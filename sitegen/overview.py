@@ -1,4 +1,4 @@
-"""Pages about many breaks: the dashboard, releases, categories, what a break costs."""
+"""Pages that are not about one break: the dashboard, releases, categories, what a break costs, other messages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from registry.snippets import Programs
 from sitegen.break_cost import render_cost
 from sitegen.categories import render_categories
 from sitegen.dashboard import dashboard_context
+from sitegen.messages import render_messages
 from sitegen.releases_page import render_releases
 
 
@@ -19,4 +20,5 @@ def render_overview(registry: Registry, programs: Programs, environment: jinja2.
         **render_cost(registry, environment),
         **render_releases(registry, environment),
         **render_categories(registry, programs, environment),
+        **render_messages(registry, environment),
     }

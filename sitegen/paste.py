@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from registry import message_layout, messages
-from registry.matching import Vocabulary, Wording, collect_vocabulary
-from registry.model import Registry
-from registry.templates import DISTINCTIVE
+from registry import matching, message_layout, messages
+from registry.forms import FormTemplate
+from registry.model import OtherMessage, Registry
+from registry.templates import DISTINCTIVE, INFORMATIVE, Template
+from registry.vocabulary import Vocabulary, Wording, collect_vocabulary
 from sitegen.compact import compact
 from sitegen.facets import STATUSES
 
@@ -18,11 +19,16 @@ def render_paste(registry: Registry) -> dict[str, str]:
     parts = [
         ("layout", _object((name, compact(value)) for name, value in _layout().items())),
         ("distinctive", compact(DISTINCTIVE)),
+        ("informative", compact(INFORMATIVE)),
         ("statuses", compact(STATUSES)),
         ("silent", _object((kind, compact(sorted(gb_ids))) for kind, gb_ids in known.silent.items())),
         ("unregistered", _array(map(compact, sorted(known.unregistered)))),
         ("breaks", _array(_breaks(registry, known))),
         ("wordings", _array(map(_wording, known.wordings))),
+        ("lines", _array(_line(one) for one in known.lines)),
+        ("forms", _array(map(_form, known.forms))),
+        ("messages", _object((one.slug, compact(_message(one))) for one in registry.other_messages)),
+        ("limits", compact(_limits())),
     ]
     return {"assets/data/wordings.json": _object(parts) + "\n"}
 
@@ -42,10 +48,13 @@ def _layout() -> dict[str, object]:
         "reason": message_layout.REASON,
         "link_sign": message_layout.LINK_SIGN,
         "signs": message_layout.SIGNS,
+        "form_signs": message_layout.FORM_SIGNS,
+        "entities": message_layout.ENTITIES,
         "chain": message_layout.CHAIN,
         "from_user_code": message_layout.FROM_USER_CODE,
         "endings": message_layout.ENDINGS,
         "break_exceptions": sorted(message_layout.BREAK_EXCEPTIONS),
+        "reason_exceptions": sorted(message_layout.REASON_EXCEPTIONS),
         "open_records": messages.OPEN_RECORDS,
         "lines_in_message": messages.LINES_IN_MESSAGE,
         "foreign_lines": messages.FOREIGN_LINES,
@@ -59,11 +68,49 @@ def _breaks(registry: Registry, known: Vocabulary) -> Iterator[str]:
     return (compact([gb_id, by_id[gb_id].gb_type, by_id[gb_id].status]) for gb_id in known.gb_ids)
 
 
+def _limits() -> dict[str, object]:
+    return {
+        "short": matching.SHORT,
+        "most_candidates": matching.MOST_CANDIDATES,
+        "chained_lines": matching.CHAINED_LINES,
+        "shared_hints": message_layout.SHARED_HINTS,
+    }
+
+
 def _wording(wording: Wording) -> str:
     """[kind, what may stand before and after the literals, weight, ids, literals]; a placeholder is between two."""
+    return compact([wording.kind, *_line_parts(wording)])
+
+
+def _line(wording: Wording) -> str:
+    return compact(_line_parts(wording))
+
+
+def _line_parts(wording: Wording) -> list[object]:
     template = wording.template
-    ends = ("<" if template.open_start else "") + (">" if template.open_end else "")
-    return compact([wording.kind, ends, template.weight, wording.gb_ids, template.literals])
+    return [_ends(template), template.weight, wording.gb_ids, template.literals]
+
+
+def _ends(template: Template) -> str:
+    return ("<" if template.open_start else "") + (">" if template.open_end else "")
+
+
+def _form(one: FormTemplate) -> str:
+    """[marked, what may stand before and after the literals, literals, ids, message, since when gone, releases]."""
+    form, template = one.form, one.template
+    return compact(
+        [int(form.marked), _ends(template), template.literals, form.gb_ids, form.slug, form.gone, form.releases]
+    )
+
+
+def _message(one: OtherMessage) -> dict[str, object]:
+    return {
+        "title": one.title,
+        "short": one.short,
+        "way_out": one.ways_out[0],
+        "page": one.page,
+        "surface": one.surface,
+    }
 
 
 def _array(items: Iterable[str]) -> str:

@@ -11,6 +11,7 @@ from registry.model import Registry
 from registry.pages import page_file
 from registry.snippets import programs_of
 from registry.stylesheet import read_stylesheet
+from sitegen.answers import render_answers
 from sitegen.api_outputs import render_api_outputs
 from sitegen.break_page import BreakPages
 from sitegen.home import render_home
@@ -35,6 +36,7 @@ def _render_all(registry: Registry, environment: jinja2.Environment) -> dict[str
     texts = {f"gb/{page_file(gb.gb_id)}": pages.render(gb) for gb in registry}
     texts |= render_home(registry, environment)
     texts |= render_paste(registry)
+    texts |= render_answers(registry)
     texts |= render_overview(registry, programs, environment)
     texts |= render_api_outputs(registry, programs, environment)
     texts["assets/css/look.css"] = read_stylesheet()

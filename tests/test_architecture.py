@@ -36,6 +36,8 @@ LAYERS = (
 GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 """Text that is written into scripts which have to run without this project: it spells everything itself."""
 
+PROGRAMS = frozenset({"repros", "message_programs"})
+"""Folders with programs that are data."""
 MOST_FILES = 240
 LINES_BEFORE = 31_352
 LONGEST_FUNCTION = 60
@@ -43,9 +45,8 @@ LONGEST_FUNCTION = 60
 
 def modules(room: str) -> list[Path]:
     path = ROOT / room
-    found = (
-        [path] if path.is_file() else sorted(p for p in path.rglob("*.py") if "repros" not in p.relative_to(path).parts)
-    )
+    found = [path] if path.is_file() else sorted(path.rglob("*.py"))
+    found = [one for one in found if PROGRAMS.isdisjoint(one.relative_to(ROOT).parts)]
     assert found
     return found
 

@@ -91,7 +91,11 @@ def render_prompt(site: Site, *, answers: Advisor, torch: str) -> str:
 
 def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Advisor, torch: str) -> str:
     """The whole text that is sent about this site, with an excerpt that was read before."""
-    known = [answer for gb_id in site.gb_ids if (answer := answers.advise(gb_id, torch=torch)) is not None]
+    known = [
+        answer
+        for gb_id in site.gb_ids
+        if (answer := answers.advise(gb_id, torch=torch, message=site.message)) is not None
+    ]
     template = text_templates(Path(__file__).with_name("templates")).get_template("prompt.txt.j2")
     text = template.render(
         torch=torch,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections import Counter
@@ -41,6 +42,8 @@ def main(argv: Sequence[str]) -> int:
     arguments = _parser().parse_args(argv)
     answers = sys.stdout  # Ray's own output is redirected to standard error
     try:
+        if arguments.messages:
+            return _run_messages(arguments)
         repros = _choose(arguments)
         with _executor(arguments) as executor:
             environment = executor.environment()
@@ -63,6 +66,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("ids", nargs="*", metavar="ID", help="which (default: all in registry/repros)")
     parser.add_argument(
+        "--messages", action="store_true", help="run the programs in registry/message_programs instead; ID is a name"
+    )
+    parser.add_argument(
         "--backend", action="append", choices=[*BACKENDS, "all"], help="may be repeated (default: eager)"
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
@@ -83,6 +89,34 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, metavar="FILE", help="the evidence file")
     parser.add_argument("--json", action="store_true", help="one JSON object per program on standard output")
     return parser
+
+
+def _run_messages(arguments: argparse.Namespace) -> int:
+    """Run message programs, a line each; their records go to a file beside them."""
+    from registry.knowledge import read_package
+    from registry.matching import Matcher
+    from registry.merge import merge_registry
+    from registry.message_programs import dump_runs, find_problems
+    from repro_runner.environment import describe_environment
+    from repro_runner.runner.messages import run_message_program
+
+    registry = merge_registry(read_package())
+    known = registry.message_programs
+    if unknown := [name for name in arguments.ids if name not in known]:
+        raise InvalidInput([Problem(name, "has no program in registry/message_programs") for name in unknown])
+    environment = describe_environment(arguments.device)
+    out = arguments.out or DATA / "message_programs" / file_name(environment)
+    check_writable(out)
+    records = json.loads(read_data_file(out))["records"] if out.exists() else {}
+    bad = 0
+    matcher = Matcher.from_registry(registry)
+    for name in arguments.ids or [name for name, one in known.items() if one.device == arguments.device]:
+        records[name] = run_message_program(known[name], matcher)
+        write_data_file(out, dump_runs(environment, records))
+        problems = list(find_problems({name: records[name]}))
+        bad += bool(problems)
+        print("\n".join(problems) or f"{name}: holds", flush=True)
+    return NOT_AS_IT_SHOULD_BE if bad else DONE
 
 
 def _positive(text: str) -> int:

@@ -24,9 +24,9 @@ from repro_runner.explain.report import Report
 from repro_runner.explain.site import Frequency, Observed, Program, Recompile, Site, Suggestion, Totals
 
 KIND = "explain"
-SCHEMA = 1
+SCHEMA = 2
 _LOG = "log"
-_NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 1}
+_NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 2}
 """The kinds of document that `read_saved` reads, with the newest schema of each."""
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
@@ -106,7 +106,7 @@ def _judgement_document(judgement: Judgement) -> dict[str, Any]:
 
 def _site_document(site: Site, answers: Advisor, torch: str) -> dict[str, Any]:
     fields = asdict(site)
-    known = (answers.advise(gb_id, torch=torch) for gb_id in site.gb_ids)
+    known = (answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids)
     return {
         **{key: fields[key] for key in _SITE_FIELDS},
         **fields["frequency"],
@@ -127,6 +127,8 @@ def answer_document(answer: Advice) -> dict[str, Any]:
         "fixes": [asdict(fix) for fix in answer.fixes],
         "isolated": [{"when": when, "code": code} for when, code in answer.isolated],
         "no_fix": answer.no_fix,
+        "misfit": answer.misfit,
+        "counsels": [one.text for one in answer.counsels],
         "stopped_in": answer.stopped_in,
     }
 

@@ -79,7 +79,9 @@ class Site:
     sites: int = 1
     """More than 1 if lines are not known, and all lines with one type of break are counted together."""
     how: str = ""
-    """How the id of a break in a log was found: link, type, wording or none."""
+    """How the id of a break in a log was found: link, type, wording, form or none."""
+    gone: str = ""
+    """The release, "2.4", since which torch has no such break any more; only for the wording of an old release."""
     candidates: tuple[str, ...] = ()
     """Other ids that fit the text in a log, the most likely first."""
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)

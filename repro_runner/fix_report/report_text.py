@@ -34,7 +34,7 @@ def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, reg
     causes: list[dict[str, Any]] = []
     first_of: dict[str, int] = {}  # the number of the cause that explains an id or a category
     for number, cause in enumerate(findings.causes, 1):
-        answer = answers.advise(cause.gb_id, torch=release)
+        answer = answers.advise(cause.gb_id, torch=release, message=cause.message)
         causes.append(
             {
                 "number": number,

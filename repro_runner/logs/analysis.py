@@ -11,7 +11,7 @@ from registry.matching import Matcher
 from repro_runner.explain.site import Site
 from repro_runner.logs import text, traces, tt_xla
 from repro_runner.logs.blocks import HEAD, Stream, find_quoting
-from repro_runner.logs.model import Format, Gathering, Input, LogPart, rank_order
+from repro_runner.logs.model import Format, FoundMessage, Gathering, Input, LogPart, gather_messages, rank_order
 from repro_runner.logs.sources import FoundSources, Source, open_source
 from repro_runner.logs.text import TEXT, TRACEBACK
 from repro_runner.logs.traces.compilations import ProcessDocument
@@ -62,6 +62,8 @@ class LogAnalysis:
     """The number of graphs in all inputs that count them; None if no input does."""
     breaks: tuple[Site, ...]
     """All breaks, the most frequent first."""
+    messages: tuple[FoundMessage, ...]
+    """Messages of torch's that are no graph breaks, the most frequent first."""
     torch: str
     """The release that the user gave, else the one in the inputs; empty if no input has it, or if they differ."""
     differences: tuple[str, ...] = ()
@@ -173,6 +175,9 @@ def _combine(
         files=tuple(files),
         graphs=sum(graphs) if graphs else None,
         breaks=tuple(sorted(breaks, key=lambda one: (-one.count, one.file, one.line, one.gb_ids))),
+        messages=tuple(
+            sorted(gather_messages(one for part in parts for one in part.messages), key=lambda one: -one.count)
+        ),
         torch=torch or (releases.pop() if len(releases) == 1 else ""),
         differences=tuple(_find_differences(parts)),
         problems=tuple(problems),

@@ -9,15 +9,17 @@ from typing import Any
 
 from registry.advice import Advisor
 from registry.documents import Document, head
-from registry.ids import page_address
+from registry.ids import SITE, page_address
 from repro_runner.explain.document import answer_document
 from repro_runner.explain.site import Site
 from repro_runner.logs.analysis import LogAnalysis, LogFile
+from repro_runner.logs.model import FoundMessage
 
 KIND = "log"
+SCHEMA = 2
 _BREAK_FIELDS = (
     *("gb_ids", "gb_types", "how", "message", "candidates", "kind", "file", "line", "function", "source"),
-    *("explanation", "hints", "context", "count", "ranks", "compile_ids", "log", "log_line"),
+    *("explanation", "hints", "context", "count", "ranks", "compile_ids", "log", "log_line", "gone"),
 )
 _SCHEMA_FILE = Path(__file__).with_name("log.schema.json")
 
@@ -31,6 +33,7 @@ class LogDocument(Document):
     reports: int
     unknown: int
     breaks: list[dict[str, Any]]
+    messages: list[dict[str, Any]]
     categories: list[dict[str, Any]]
     differences: list[str]
     files: list[dict[str, Any]]
@@ -46,13 +49,14 @@ def read_schema() -> str:
 def analysis_document(analysis: LogAnalysis, answers: Advisor) -> LogDocument:
     """The analysis as a document. Each break has the registry's answers for its ids."""
     return {
-        **head(KIND),
+        **head(KIND, SCHEMA),
         "format": analysis.format,
         "torch": analysis.torch,
         "graphs": analysis.graphs,
         "reports": analysis.reports,
         "unknown": len(analysis.unknown),
         "breaks": [_break_document(one, answers, analysis.torch) for one in analysis.breaks],
+        "messages": [_message_document(one, answers) for one in analysis.messages],
         "categories": list(_categories(analysis, answers)),
         "differences": list(analysis.differences),
         "files": [_file_document(file) for file in analysis.files],
@@ -62,13 +66,24 @@ def analysis_document(analysis: LogAnalysis, answers: Advisor) -> LogDocument:
 
 
 def _break_document(one: Site, answers: Advisor, torch: str) -> dict[str, Any]:
-    known = [answer for gb_id in one.gb_ids if (answer := answers.advise(gb_id, torch=torch))]
+    known = [answer for gb_id in one.gb_ids if (answer := answers.advise(gb_id, torch=torch, message=one.message))]
     fields = asdict(one)
     return {
         **{key: fields["compiled" if key == "count" else key] for key in _BREAK_FIELDS},
         "how": one.how or "none",
         "links": [page_address(gb_id) for gb_id in one.gb_ids],
         "answers": [answer_document(answer) for answer in known],
+    }
+
+
+def _message_document(one: FoundMessage, answers: Advisor) -> dict[str, Any]:
+    known = answers.other_message(one.slug)
+    return {
+        **asdict(one),
+        "title": known.title,
+        "short": known.short,
+        "ways_out": list(known.ways_out),
+        "link": f"{SITE}/{known.page}",
     }
 
 

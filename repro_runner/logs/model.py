@@ -28,6 +28,21 @@ class LoggedGraph:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FoundMessage:
+    """A message of torch's that is no graph break, in all reports of it at one place."""
+
+    slug: str
+    """Its page; see registry.forms."""
+    text: str
+    """The first report, as torch printed it."""
+    where: str
+    """`file:line` of the user's code; empty if the log does not show it."""
+    log: str
+    log_line: int
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Unfit:
     """A question that this log can't answer, and the command that makes a log with the answer."""
 
@@ -44,6 +59,8 @@ class LogPart:
     graphs: int | None = None
     """How many graphs were compiled; None if the log does not show it."""
     breaks: tuple[Site, ...] = ()
+    messages: tuple[FoundMessage, ...] = ()
+    """Messages of torch's that are no graph breaks."""
     graph_list: tuple[LoggedGraph, ...] = ()
     rank: str = ""
     torch: str = ""
@@ -138,6 +155,16 @@ def _combine(one: Site, other: Site) -> Site:
         ranks=dict(sorted(ranks.items(), key=lambda pair: rank_order(pair[0]))),
         compile_ids=compile_ids,
     )
+
+
+def gather_messages(messages: Iterable[FoundMessage]) -> tuple[FoundMessage, ...]:
+    """One of each message at each place, with a count, in the order of the first reports."""
+    found: dict[tuple[str, str], FoundMessage] = {}
+    for one in messages:
+        key = one.slug, one.where
+        before = found.get(key)
+        found[key] = replace(before, count=before.count + one.count) if before else one
+    return tuple(found.values())
 
 
 def rank_order(rank: str) -> tuple[int, str]:

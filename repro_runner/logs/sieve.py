@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 
-from registry.message_layout import MESSAGE_SIGNS, SIGNS
+from registry.message_layout import BLOCK_SIGNS, SIGNS
 from repro_runner.logs.blocks import BLOCK, find_cut
 
 LONG_LINE = 64 * 1024
@@ -14,7 +14,7 @@ LONG_LINE = 64 * 1024
 _AT_ONCE = 4 * 1024
 """This many bytes after a sign are passed on without a further search, because more signs usually follow."""
 
-_OF_A_MESSAGE = tuple(sign.encode() for sign in MESSAGE_SIGNS)
+_OF_A_MESSAGE = tuple(sign.encode() for sign in BLOCK_SIGNS)
 """Signs of a message. The other signs matter only near one of these."""
 _BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"he above exception", b"Traceback (most recent")
 _ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSAGE]))
@@ -23,8 +23,8 @@ _ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSA
 class Sieve:
     """Yields the numbered lines that a DraftReader needs in order to find the same messages as in the whole log.
 
-    While the reader is busy with a message, that is every line. Otherwise it is the lines from a line with a sign on,
-    and the last non-blank line before it. Two lines of one message may be up to a block apart.
+    While the reader awaits the rest of a message, that is every line. Otherwise it is the lines from a line with a sign
+    on, and the last non-blank line before it. Two lines of one message may be up to a block apart.
     """
 
     def __init__(self) -> None:
@@ -37,19 +37,19 @@ class Sieve:
         self._in_line = False
         """Whether the last block ended inside a line."""
 
-    def sift(self, block: bytes, busy: Collection[str]) -> Iterator[tuple[int, str]]:
-        """Yield the needed lines of the next block. `busy` may change after each line, and is not empty while the
-        reader is busy with a message."""
+    def sift(self, block: bytes, awaits: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
+        """Yield the needed lines of the next block. `awaits(number)` says whether the reader
+        needs that line, whatever is in it; it may change after each line."""
         arrived = self._number, block, self._in_line
         self._number += block.count(b"\n")
         self._in_line = not block.endswith(b"\n")
         has_message = any(sign in block for sign in _OF_A_MESSAGE)
         if has_message:
             while self._held:
-                yield from self._scan(*self._held.popleft(), busy)
+                yield from self._scan(*self._held.popleft(), awaits)
             self._held_bytes = self._since_message = 0
-        if busy or has_message or self._since_message < BLOCK:
-            yield from self._scan(*arrived, busy)
+        if awaits(arrived[0]) or has_message or self._since_message < BLOCK:
+            yield from self._scan(*arrived, awaits)
         else:
             self._hold(arrived)
         self._since_message += len(block)
@@ -61,11 +61,11 @@ class Sieve:
             self._held_bytes -= len(self._held.popleft()[1])
 
     @staticmethod
-    def _scan(number: int, block: bytes, in_line: bool, busy: Collection[str]) -> Iterator[tuple[int, str]]:
+    def _scan(number: int, block: bytes, in_line: bool, awaits: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
         at, size = 0, len(block)
         signs = _Signs(block)
         while at < size:
-            if not busy:
+            if not awaits(number):
                 sign = signs.next(at)
                 start = size if sign == size else max(at, block.rfind(b"\n", at, sign) + 1)
                 if skipped := block[at:start].rstrip():

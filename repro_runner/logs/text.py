@@ -7,12 +7,12 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from registry.matching import Match
+from registry.matching import SHORT, CauseFinder, Match
 from registry.message_layout import EXCEPTIONS
 from registry.messages import Draft, DraftReader
 from repro_runner.explain.site import Site
 from repro_runner.logs.blocks import HEAD
-from repro_runner.logs.model import Gathering, Input, LogPart, Unfit
+from repro_runner.logs.model import FoundMessage, Gathering, Input, LogPart, Unfit, gather_messages
 from repro_runner.logs.sieve import Sieve
 from repro_runner.logs.text_messages import (
     MentionedBreaks,
@@ -38,6 +38,11 @@ NO_BREAKS = Unfit(
     question="where graphs break",
     why="nothing in it is from torch's loggers, and no exception of Dynamo's",
     command=_COMMAND.format("graph_breaks"),
+)
+_NOTHING_KNOWN = replace(NO_BREAKS, why="it has lines about torch, but none of them reports a break")
+_OF_TORCH = (b"torch._", b"torch/", b"torch\\", b"ynamo", b"nductor")
+_SHARED = replace(
+    NO_BREAKS, question="which break it is", why="torch prints these lines for many breaks; give the lines above, too"
 )
 _NO_GRAPHS = Unfit(
     question="how many graphs there are",
@@ -73,15 +78,23 @@ class TextReader:
         self._last_exception: tuple[int, str] = (0, "")
         self._errors: Counter[str] = Counter()
         self._more_errors = 0
+        self._causes = CauseFinder(source.matcher.surfaces)
+        self._messages: list[FoundMessage] = []
+        self._named = self._of_torch = self._shared = False
+        self._short: bytes | None = b""
+        """The whole text, as long as it is short: then its lines can be looked up one by one."""
 
     def feed(self, block: bytes) -> None:
         """See Reader."""
         if self._version is None:
             version = _VERSION.search(block, 0, HEAD)
             self._version = version[1].decode() if version else ""
+        if self._short is not None:
+            self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
+        self._of_torch = self._of_torch or any(sign in block for sign in _OF_TORCH)
         if graphs := block.count(_TO_BACKEND):
             self._graphs = (self._graphs or 0) + graphs
-        for number, line in self._sieve.sift(block, self._drafts.busy):
+        for number, line in self._sieve.sift(block, self._drafts.awaits):
             self._around.look_at(line, number)
             for draft in self._drafts.read(line, number):
                 self._take(draft)
@@ -90,6 +103,11 @@ class TextReader:
         """See Reader."""
         for draft in self._drafts.finish():
             self._take(draft)
+        text = self._short.decode("utf-8", "replace") if self._short and not self._named else ""
+        for match in self._source.matcher.name_lines(text, torch=self._torch):
+            self._take_match(match)
+        for match in self._causes.finish():
+            self._place(match)
         for one in self._mentioned.unreported():
             self._found.add(one)
         for one in () if self._formats[TRACEBACK] else self._summaries:
@@ -98,7 +116,8 @@ class TextReader:
         return LogPart(
             format=found,
             graphs=self._graphs,
-            breaks=tuple(self._with_source(one) for one in self._found.breaks),
+            breaks=self._found.breaks,
+            messages=gather_messages(self._messages),
             rank=self._source.rank,
             torch=self._version or "",
             errors=tuple(f"{text} ({count}×)" if count > 1 else text for text, count in self._errors.items()),
@@ -107,17 +126,43 @@ class TextReader:
         )
 
     def _unfit(self, found: str) -> Iterator[Unfit]:
-        if found == TEXT and self._graphs is None and not self._found.breaks and not self._errors:
-            yield NO_BREAKS
+        if found == TEXT and self._graphs is None and not (self._found.breaks or self._errors or self._messages):
+            yield _SHARED if self._shared else _NOTHING_KNOWN if self._of_torch else NO_BREAKS
         elif found == GRAPH_BREAKS and self._graphs is None:
             yield _NO_GRAPHS
 
+    @property
+    def _torch(self) -> str | None:
+        return self._source.torch or self._version or None
+
     def _take(self, draft: Draft) -> None:
-        match = self._source.matcher.name_draft(draft, torch=self._source.torch or self._version or None)
-        if match is None:
-            # It may be an exception of Dynamo that is not a break, such as a UserError.
-            if _EXCEPTION.match(draft.opening):
-                self._keep_error(draft.opening)
+        match = self._source.matcher.name_draft(draft, torch=self._torch)
+        if match is not None:
+            self._take_match(match)
+        elif _EXCEPTION.match(draft.opening):
+            # It may be an exception of Dynamo that nobody knows.
+            self._keep_error(draft.opening)
+
+    def _take_match(self, match: Match) -> None:
+        self._named = self._named or match.named
+        if match.how == "shared":
+            self._shared = True
+            return
+        for one in self._causes.take(match):
+            self._place(one)
+
+    def _place(self, match: Match) -> None:
+        """Put a match to the breaks, or to the other messages."""
+        if match.form is not None and match.form.slug:
+            self._messages.append(
+                FoundMessage(
+                    slug=match.form.slug,
+                    text=match.message.text,
+                    where=match.message.location,
+                    log=self._source.log,
+                    log_line=match.line,
+                )
+            )
             return
         one = read_break(match, self._source, self._around)
         if is_report(match):
@@ -154,8 +199,3 @@ class TextReader:
             return
         self._mentioned.mark_reported(replace(one, compile_ids=()))
         self._found.add(one)
-
-    def _with_source(self, one: Site) -> Site:
-        """Add the function and the source line, which may come later in the log than the break."""
-        function, source = self._around.frame(one.file, one.line)
-        return replace(one, function=one.function or function, source=one.source or source)

@@ -14,11 +14,9 @@ from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.site import Site
 from repro_runner.logs.model import Input
 
-_FRAME = re.compile(r'File "([^"\n]+)", line ([0-9]{1,9}), in ([^\s,]+)(?:, code: (.*))?')
 _GIVEN_UP = re.compile(r"WON'T CONVERT (\S+) (.+?) line ([0-9]{1,9})")
 _RANK = re.compile(r"\[(?:rank|default)([0-9]{1,9})\]")
 _RECORDS = 4096
-_FRAMES = 20_000
 _TRACEBACKS = 256
 
 Key = TypeVar("Key", bound=Hashable)
@@ -47,31 +45,19 @@ class Recent(OrderedDict[Key, Value], Generic[Key, Value]):
 
 
 class Surroundings:
-    """Collects frames, ranks and tracebacks from the lines around messages, and answers questions about them."""
+    """Collects ranks and tracebacks from the lines around messages, and answers questions about them."""
 
     def __init__(self) -> None:
         self._chained_at: deque[int] = deque(maxlen=_TRACEBACKS)
         """The numbers of the lines between two chained tracebacks."""
         self._tracebacks: deque[int] = deque(maxlen=_TRACEBACKS)
-        self._frames: Recent[tuple[str, int], tuple[str, str]] = Recent(_FRAMES)
         self._ranks: Recent[str, str] = Recent(_RECORDS)
         self._given_up: Recent[str, tuple[str, int, str]] = Recent(_RECORDS)
-        self._frame: tuple[str, int] | None = None
-        """A frame whose source is expected on the next line of its record."""
-        self._frame_record = ""
 
     def look_at(self, line: str, number: int) -> None:
         """Collect what this line contains."""
         if "\x1b" in line:
             line = COLOUR.sub("", line)
-        if self._frame:
-            self._read_source(self._frame, *read_line(line))
-        if 'File "' in line and (frame := _FRAME.search(line)):
-            place = frame[1], int(frame[2])
-            if not self.frame(*place)[1]:
-                self._frames.keep(place, (plain_name(frame[3]), (frame[4] or "").strip()))
-                self._frame = None if frame[4] else place
-                self._frame_record = read_line(line)[0]
         if "WON'T CONVERT" in line and (given_up := _GIVEN_UP.search(line)):
             self._given_up.keep(read_line(line)[0], (given_up[2], int(given_up[3]), given_up[1]))
         if "above exception" in line:
@@ -81,22 +67,10 @@ class Surroundings:
         if "[" in line[:64] and (prefix := PREFIX.match(line)) and (rank := _RANK.search(prefix[0])):
             self._ranks.keep(read_line(line)[0], rank[1])
 
-    def _read_source(self, place: tuple[str, int], record: str, body: str) -> None:
-        if record != self._frame_record:
-            return
-        self._frame = None
-        source = body.strip()
-        if source and body[0].isspace() and not source.startswith('File "') and place in self._frames:
-            self._frames.keep(place, (self._frames[place][0], source))
-
     def are_chained(self, first: int, second: int) -> bool:
         """Whether the exception at line `second` is chained to the exception at line `first`."""
         link = max((number for number in self._chained_at if first < number < second), default=0)
         return bool(link) and sum(link < number < second for number in self._tracebacks) <= 1
-
-    def frame(self, file: str, line: int) -> tuple[str, str]:
-        """(function, source) of a line of the user's code; empty if the log does not show it."""
-        return self._frames.get((file, line), ("", ""))
 
     def rank(self, record: str) -> str:
         """The rank of the process that wrote a record; empty if unknown."""
@@ -134,11 +108,12 @@ def _is_bare(match: Match) -> bool:
 
 
 def read_break(match: Match, source: Input, around: Surroundings) -> Site:
-    """The site of one report. Its function and source may still be missing: they can come later in the log."""
+    """The site of one report."""
     chain = [one for one in match.chain if one.gb_ids]
     cause = match.chain[0]
     file, _, line = match.message.location.rpartition(":")
-    place = (file, int(line), "") if line.isdecimal() else around.given_up(match.record)
+    known = file, int(line) if line.isdecimal() else 0, plain_name(match.message.function)
+    place = known if line.isdecimal() else around.given_up(match.record)
     rank = around.rank(match.record) or source.rank
     compile_id = _COMPILE_ID.search(match.record)
     return Site(
@@ -146,10 +121,12 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
         gb_types=tuple({one.gb_ids[0]: one.message.gb_type for one in chain}.values()) or (cause.message.gb_type,),
         candidates=tuple(dict.fromkeys(gb_id for one in chain for gb_id in one.gb_ids[1:])),
         how=cause.how,
+        gone=match.form.gone if match.form else "",
         kind=_kind(match),
         file=place[0],
         line=place[1],
         function=place[2],
+        source=match.message.source,
         message=_whole_message(match),
         explanation=cause.message.explanation,
         hints=cause.message.hints,

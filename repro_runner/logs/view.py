@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from registry.advice import Advisor
+from registry.ids import SITE
 from repro_runner.explain.render import sentences
-from repro_runner.explain.render.view import ReportView, view_categories, view_sites
+from repro_runner.explain.render.view import MessageView, ReportView, view_categories, view_sites
 from repro_runner.logs.analysis import BINARY, LogAnalysis, LogFile
 from repro_runner.logs.model import Unfit
 from repro_runner.logs.text import NO_BREAKS
+from repro_runner.output.places import shown_place
 from repro_runner.output.units import counted, size
 
 _NAMES_SHOWN = 3
@@ -30,13 +32,31 @@ def view_analysis(analysis: LogAnalysis, answers: Advisor, *, folder: Path) -> R
         no_breaks="" if analysis.breaks else _no_breaks(analysis),
         ended="interrupted; this is what was read up to there" if analysis.interrupted else "",
         notes=tuple(describe_notes(analysis)),
+        messages=tuple(_view_messages(analysis, answers, folder)),
     )
+
+
+def _view_messages(analysis: LogAnalysis, answers: Advisor, folder: Path) -> Iterator[MessageView]:
+    for one in analysis.messages:
+        known = answers.other_message(one.slug)
+        file, _, line = one.where.rpartition(":")
+        place = f" at {shown_place(file, int(line), folder)}" if file else ""
+        yield MessageView(
+            title=known.title,
+            what=known.short,
+            counts=f"reported {one.count}×{place}, first at {one.log}:{one.log_line}",
+            text=one.text,
+            ways_out=known.ways_out,
+            link=f"{SITE}/{known.page}",
+        )
 
 
 def _no_breaks(analysis: LogAnalysis) -> str:
     """What it means that there are no breaks. Not every kind of log contains breaks."""
     if all(file.part.format == BINARY for file in analysis.files):
         return "nothing could be read"
+    if analysis.messages:
+        return "no graph breaks in it; what torch says in it is something else"
     unfit = any(file.part.unfit for file in analysis.files)
     return "nothing about graph breaks in it, and it is not fit to tell all:" if unfit else "no graph breaks in it"
 
@@ -59,6 +79,7 @@ def _totals(analysis: LogAnalysis) -> str:
             (
                 f"{counted(len(analysis.breaks), 'break')}, reported {analysis.reports}×" if analysis.breaks else "",
                 f"{unknown} unknown" if unknown else "",
+                counted(len(analysis.messages), "other message") if analysis.messages else "",
                 counted(analysis.graphs, "graph") if analysis.graphs is not None else "",
                 f"{analysis.format}, {size(sum(file.bytes for file in analysis.files))}",
             ),

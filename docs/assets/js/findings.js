@@ -1,5 +1,7 @@
 // The breaks in a text: find them (in a worker), and show them. Used by the paste page and by the search box.
 
+import { markdownOf } from "./findings-markdown.js";
+
 const root = new URL("../../", import.meta.url);
 const waiting = new Map(); // number of the request -> its text, and what to do with the answer
 let worker;
@@ -51,17 +53,20 @@ async function readHere(text) {
 const PLACES = 5;
 const AT_ONCE = 50;
 const SHOWN_TEXT = 20_000;
-const HOW = { link: "its link", type: "its title", wording: "its wording", none: "nothing we know" };
+const HOW = { link: "its link", type: "its title", wording: "its wording", form: "its words", none: "nothing we know" };
+const SHARED = "torch prints this line for many breaks. Paste the lines above it, too.";
 
 /** One sentence on what was found, for a status line. */
 export function describeFindings(report) {
-  const { breaks, unknown, messages, lines } = report;
+  const { breaks, others, unknown, messages, shared, lines } = report;
   const read = `${counted(lines, "line")} read`;
+  if (shared) return `${SHARED} ${read}.`;
   if (!messages) return `No graph break found; ${read}.`;
   const parts = [];
   if (breaks.length) parts.push(counted(breaks.length, "graph break"));
+  if (others.length) parts.push(`${counted(others.length, "message")} that ${others.length === 1 ? "is" : "are"} not a graph break`);
   if (unknown.length) parts.push(`${counted(unknown.length, "message")} that nobody knows`);
-  return `${parts.join(" and ")} found, in ${counted(messages, "message")}; ${read}.`;
+  return `${listed(parts)} found, in ${counted(messages, "message")}; ${read}.`;
 }
 
 /** Put the findings into `container`, in place of what is there. */
@@ -70,6 +75,9 @@ export function renderFindings(container, report) {
   if (report.breaks.length) {
     parts.push(element("h2", {}, "Breaks in this text"), pagedList("found", report.breaks, breakItem));
   }
+  if (report.others.length) {
+    parts.push(element("h2", {}, "Not graph breaks"), pagedList("found", report.others, otherItem));
+  }
   if (report.unknown.length) {
     parts.push(
       element("h2", {}, "Messages that nobody knows"),
@@ -77,14 +85,61 @@ export function renderFindings(container, report) {
       pagedList("found", report.unknown, unknownItem),
     );
   }
-  container.replaceChildren(...(parts.length ? parts : advice()));
+  if (parts.length) parts.unshift(copyButton(report));
+  container.replaceChildren(...(parts.length ? parts : advice(report)));
 }
 
-function breakItem({ steps, count, line, places }) {
+function breakItem({ steps, count, line, places, source, gone, advice: known }) {
   const shown = steps.map((step, at) => stepPart(step, roleOf(at, steps.length)));
-  const advised = steps.length > 1 && "Mend the cause, and what it surfaced as goes with it.";
+  const advised = steps.length > 1 && "Fix the cause, and what it surfaced as goes with it.";
   const note = advised && element("p", { className: "found-note" }, advised);
-  return element("li", {}, countPart(count, line), ...shown, note, placesPart(places), messagePart(steps));
+  const newer = gone && element("p", {}, `torch ${gone} and later have no such break: a newer torch may be all that you need.`);
+  const ownLine = source && element("pre", { className: "found-source", tabIndex: 0 }, source);
+  const head = [countPart(count, line), ...shown, note, newer, placesPart(places), ownLine];
+  return element("li", {}, ...head, ...(known ? adviceParts(known) : []), messagePart(steps));
+}
+
+/** What it means, and the first way out that fits. */
+function adviceParts({ why, misfit, counsels, fixes: [fix], isolated: [contained], noFix }) {
+  const parts = [why && element("p", { className: "found-why" }, ...ticked(why))];
+  if (misfit) parts.push(element("p", {}, ...ticked(misfit)));
+  for (const { text } of counsels) parts.push(element("p", { className: "found-try" }, element("strong", {}, "Try "), ...ticked(text)));
+  if (fix) {
+    const held = element("span", { className: "small" }, ` (the registry's program; held on torch ${fix.release})`);
+    parts.push(element("p", { className: "found-try" }, element("strong", {}, "Fix "), ...ticked(fix.when), held), codePart(fix.code));
+  } else if (noFix && !misfit) {
+    parts.push(element("p", {}, "No fix is known: ", ...ticked(noFix)));
+  }
+  if (!fix && !counsels.length && contained) {
+    parts.push(element("p", {}, element("strong", {}, "If you can't change it "), ...ticked(contained.when)), codePart(contained.code));
+  }
+  return parts;
+}
+
+function codePart(code) {
+  return element("pre", { className: "found-code", tabIndex: 0 }, code);
+}
+
+/** A message of torch's that is no graph break. */
+function otherItem({ title, short, wayOut, page, text, count, line, places }) {
+  const link = element("a", { href: new URL(page, root).href }, ...ticked(title));
+  const what = element("p", {}, "This is not a graph break: ", ...ticked(short));
+  const way = element("p", { className: "found-try" }, element("strong", {}, "Try "), ...ticked(wayOut));
+  return element("li", {}, countPart(count, line), element("h3", {}, link), what, way, placesPart(places), textPart(text));
+}
+
+function copyButton(report) {
+  const made = button("Copy as Markdown", async () => {
+    await navigator.clipboard.writeText(markdownOf(report, root.href));
+    made.textContent = "Copied";
+    setTimeout(() => (made.textContent = "Copy as Markdown"), 2_000);
+  });
+  return made;
+}
+
+/** Text with `backticks` as elements. */
+function ticked(text) {
+  return text.split(/`([^`]+)`/).map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
 }
 
 function unknownItem({ text, count, line, places }) {
@@ -174,10 +229,10 @@ function pagedList(className, items, makeItem) {
   return element("div", {}, list, more);
 }
 
-function advice() {
+function advice({ shared }) {
   const log = "TORCH_LOGS=graph_breaks python train.py 2> breaks.log";
   return [
-    element("h2", {}, "No graph break in this text"),
+    element("h2", {}, shared ? SHARED : "No graph break in this text"),
     element(
       "ul",
       {},
@@ -193,6 +248,10 @@ function button(text, action) {
   const made = element("button", { type: "button", className: "found-more" }, text);
   made.addEventListener("click", action);
   return made;
+}
+
+function listed(parts) {
+  return parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0];
 }
 
 function counted(count, noun) {

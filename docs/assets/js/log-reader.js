@@ -8,8 +8,8 @@ let loading;
 export async function readLog(text) {
   loading ??= load();
   try {
-    const { matcher, wordings } = await loading;
-    return makeReport(text, matcher, wordings);
+    const { matcher, wordings, answers } = await loading;
+    return makeReport(text, matcher, wordings, answers);
   } catch (error) {
     loading = undefined; // the next attempt may find the network again
     throw error;
@@ -17,8 +17,12 @@ export async function readLog(text) {
 }
 
 async function load() {
-  const answer = await fetch(new URL("../data/wordings.json", import.meta.url));
-  if (!answer.ok) throw new Error(`wordings.json: ${answer.status}`);
-  const wordings = await answer.json();
-  return { wordings, matcher: new Matcher(wordings) };
+  const [wordings, answers] = await Promise.all(["wordings", "answers"].map(fetchData));
+  return { wordings, answers, matcher: new Matcher(wordings) };
+}
+
+async function fetchData(name) {
+  const answer = await fetch(new URL(`../data/${name}.json`, import.meta.url));
+  if (!answer.ok) throw new Error(`${name}.json: ${answer.status}`);
+  return answer.json();
 }

@@ -1,37 +1,35 @@
 // What a log says, added up: each break once, with its count and places. Pure: no DOM, Node runs it too.
 
-const SHORT = 20_000; // characters: a longer text is a log, and not a title or an explanation by itself
+import { adviseFor } from "./answers.js";
+
 const EXCERPT = 4_000;
 
-/** Name everything in `text`; `wordings` is what the matcher was built from. */
-export function makeReport(text, matcher, wordings) {
+/** Name everything in `text`; `wordings` is what the matcher was built from, `answers` what is known of each id. */
+export function makeReport(text, matcher, wordings, answers) {
   const known = new Map(wordings.breaks.map(([gbId, title, status]) => [gbId, { title, status }]));
   const groups = new Map();
   let messages = 0;
-  for (const match of findMatches(text, matcher)) {
+  let shared = false;
+  for (const match of matcher.nameText(text)) {
+    if (match.how === "shared") {
+      shared = true;
+      continue;
+    }
     messages++;
     addMatch(groups, match);
   }
   const found = [...groups.values()].sort((one, other) => other.count - one.count || one.line - other.line);
-  const isKnown = (group) => group.steps.some((step) => step.gbIds.length);
+  const isOther = ({ form }) => Boolean(form?.slug);
+  const isKnown = (group) => group.steps.some((step) => step.gbIds.length) || Boolean(group.form?.gone);
+  const describe = (group) => describeBreak(group, known, wordings.statuses, answers);
   return {
     lines: countLines(text),
     messages,
-    breaks: found.filter(isKnown).map((group) => describeBreak(group, known, wordings.statuses)),
-    unknown: found.filter((group) => !isKnown(group)).map(describeUnknown),
+    shared,
+    breaks: found.filter((group) => !isOther(group) && isKnown(group)).map(describe),
+    others: found.filter(isOther).map((group) => describeOther(group, wordings.messages)),
+    unknown: found.filter((group) => !isOther(group) && !isKnown(group)).map(describeUnknown),
   };
-}
-
-function* findMatches(text, matcher) {
-  let none = true;
-  for (const match of matcher.findMessages(text)) {
-    none = false;
-    yield match;
-  }
-  if (none && text.length <= SHORT) {
-    const match = matcher.matchMessage(text); // a bare title or explanation, which nothing around it betrays
-    if (match?.gbIds.length) yield match;
-  }
 }
 
 /** Causes first, then what they surfaced as: messages are the same break if every step is. */
@@ -41,7 +39,7 @@ function addMatch(groups, match) {
   let group = groups.get(key);
   if (!group) {
     const steps = chain.map(({ gbIds, message }) => ({ gbIds, text: message.text, hows: new Map() }));
-    group = { steps, count: 0, line: match.line, places: new Map() };
+    group = { steps, form: match.form, count: 0, line: match.line, places: new Map(), source: match.message.source };
     groups.set(key, group);
   }
   group.count++;
@@ -50,7 +48,8 @@ function addMatch(groups, match) {
   if (match.message.location) increase(group.places, match.message.location);
 }
 
-function keyOf({ gbIds, message }) {
+function keyOf({ gbIds, form, message }) {
+  if (form?.slug) return form.slug;
   return gbIds.length ? gbIds.join() : `?${message.text}`;
 }
 
@@ -58,8 +57,23 @@ function increase(counts, key) {
   counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
-function describeBreak({ steps, count, line, places }, known, statuses) {
-  return { steps: steps.map((step) => describeStep(step, known, statuses)), count, line, places: mostFrequent(places) };
+function describeBreak({ steps, form, count, line, places, source }, known, statuses, answers) {
+  const cause = steps.find((step) => step.gbIds.length);
+  return {
+    steps: steps.map((step) => describeStep(step, known, statuses)),
+    count,
+    line,
+    places: mostFrequent(places),
+    source,
+    gone: form?.gone ?? "",
+    advice: cause ? adviseFor(answers, cause.gbIds[0], cause.text) : null,
+  };
+}
+
+/** A message of torch's that is no graph break. */
+function describeOther({ steps, form, count, line, places }, messages) {
+  const { title, short, way_out: wayOut, page } = messages[form.slug];
+  return { title, short, wayOut, page, text: steps[0].text.slice(0, EXCERPT), count, line, places: mostFrequent(places) };
 }
 
 function describeStep({ gbIds, text, hows }, known, statuses) {

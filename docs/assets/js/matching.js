@@ -1,9 +1,23 @@
 // From the text of a message, or of a whole log, to its ids. The twin of registry/matching.py, without the release; a
 // test holds the two to the same answers. Pure: no DOM, Node runs it too.
 
-import { compileLayout, findDrafts, makeMessage, readLine, strip, stripMarkers, unlabelled } from "./messages.js";
+import { Forms } from "./forms.js";
+import {
+  compileLayout,
+  findDrafts,
+  isMarked,
+  lengthOf,
+  makeMessage,
+  readLine,
+  splitWords,
+  strip,
+  stripEnd,
+  unlabelled,
+  wordsOf,
+} from "./messages.js";
 
 const REMEMBERED = 256;
+const UNKNOWN = { gbIds: [], how: "none", message: makeMessage({}), line: 1, causes: [] };
 
 /** A registry text as the literals between its placeholders. */
 class Template {
@@ -47,6 +61,9 @@ export class Matcher {
   #exact = { type: new Map(), explanation: new Map(), context: new Map() };
   #open = { type: [], explanation: [], context: [] };
   #recent = new Map();
+  #lines;
+  #forms;
+  #limits;
 
   constructor(wordings) {
     this.#layout = compileLayout(wordings.layout);
@@ -59,23 +76,34 @@ export class Matcher {
       if (wording.template.exact) this.#exact[kind].set(literals[0], wording);
       else this.#open[kind].push(wording);
     }
+    this.#lines = wordings.lines.map(([ends, weight, gbIds, literals]) => ({ template: new Template(ends, weight, literals), gbIds }));
+    this.#forms = new Forms(wordings, (text) => this.#collapse(text));
+    this.#limits = wordings.limits;
   }
+
 
   /** Name one message (an exception's text, one log record); null only for a blank text. */
   matchMessage(text) {
     if (!strip(text)) return null;
-    for (const draft of findDrafts(text, this.#layout)) {
-      const match = this.#name(draft);
-      return { ...match, message: { ...match.message, text } };
-    }
-    return this.#nameUnlabelled(text);
+    const match = this.findMessages(text).next().value ?? this.nameLines(text)[0];
+    if (match) return { ...match, message: { ...match.message, text } };
+    return { ...UNKNOWN, message: unlabelled(text, this.#layout) };
+  }
+
+  /** Name everything in a text: messages in torch's layout, forms, and in a short text single lines, too. */
+  nameText(text) {
+    const found = [...this.#findCauses(this.findMessages(text))];
+    if (!found.some(isNamed)) return [...found, ...this.#findCauses(this.nameLines(text))];
+    // a warning about a break that is reported, too, is no second one
+    const reported = new Set(found.filter(({ form }) => !form).map(({ gbIds }) => gbIds[0]));
+    return found.filter(({ form, gbIds }) => !form || !gbIds.some((gbId) => reported.has(gbId)));
   }
 
   /** Name every message in a log; chained breaks come as one, with its causes. */
   *findMessages(text) {
     for (const draft of findDrafts(text, this.#layout)) {
       const match = this.#name(draft);
-      if (draft.certain || match.gbIds.length) yield match;
+      if (draft.certain || isNamed(match)) yield match;
     }
   }
 
@@ -145,7 +173,13 @@ export class Matcher {
       const gbIds = this.idsOfType(text);
       if (gbIds.length) return { ...match, gbIds, how: "type", message: { ...match.message, gbType: strip(text) } };
     }
-    return match;
+    const lines = [draft.message.gbType, ...draft.bodies];
+    const first = this.#forms.find(lines, { opening: draft.opening, afterMarker: draft.marked });
+    const others = lines.slice(1).map((_, at) => this.#forms.find(lines.slice(at + 1)));
+    const forms = [first, ...others].filter(Boolean);
+    // an exception that wraps another has the other's text in its next lines
+    const form = forms.find(({ slug }) => !this.#forms.surfaces.has(slug)) ?? forms[0];
+    return form ? byForm(form, lines, match) : match;
   }
 
   #nameParsed(message, line) {
@@ -158,23 +192,117 @@ export class Matcher {
     return worded.length ? { ...match, gbIds: worded, how: "wording" } : match;
   }
 
-  /** No layout to go by: a line that is a gb_type, else the whole as an explanation or a context. */
-  #nameUnlabelled(text) {
-    const bodies = text.split("\n").map((line) => readLine(line, this.#layout)[1]);
-    for (const [at, body] of bodies.entries()) {
-      const gbType = stripMarkers(body, this.#layout);
-      const gbIds = this.idsOfType(gbType);
-      if (gbIds.length) return { gbIds, how: "type", message: makeMessage({ gbType, text }), line: at + 1, causes: [] };
+  /** Name what is in a short text without torch's layout: forms, else titles, else an explanation, else lines. */
+  nameLines(text) {
+    if (lengthOf(text) > this.#limits.short) return [];
+    const lines = text.split("\n").map((line) => readLine(line, this.#layout)[1]);
+    const bodies = lines.map((line) => wordsOf(line, this.#layout));
+    for (const find of [
+      () => this.#findForms(lines, bodies),
+      () => this.#findTitles(bodies),
+      () => this.#findExplanation(bodies.join("\n")),
+      () => this.#findLines(bodies),
+    ]) {
+      const found = [...find()];
+      if (found.length) return found;
     }
-    const whole = bodies.join("\n");
-    const explained = this.idsOfWording(whole);
-    const gbIds = explained.length ? explained : this.idsOfWording("", whole);
-    if (!gbIds.length) return { gbIds, how: "none", message: unlabelled(text, this.#layout), line: 1, causes: [] };
-    const field = explained.length ? "explanation" : "context";
-    return { gbIds, how: "wording", message: makeMessage({ [field]: strip(whole), text }), line: 1, causes: [] };
+    return [];
+  }
+
+  *#findForms(lines, bodies) {
+    const seen = new Set();
+    const among = this.#forms.within(this.#collapse(lines.join("")));
+    for (const [number, line] of lines.entries()) {
+      if (!strip(line)) continue;
+      const window = bodies.slice(number, number + 1 + this.#layout.foreign_lines);
+      const form = this.#forms.find(window, { opening: line, afterMarker: isMarked(line, this.#layout), among });
+      const key = form && [form.gbIds.join(), form.slug, form.gone].join("|");
+      if (!form || seen.has(key)) continue;
+      seen.add(key);
+      yield byForm(form, window, { ...UNKNOWN, line: number + 1 });
+    }
+  }
+
+  /** Lines that are a title, which may be wrapped. */
+  *#findTitles(bodies) {
+    const seen = new Set();
+    const alone = bodies.filter(Boolean).length === 1;
+    for (const [number, body] of bodies.entries()) {
+      for (const title of body ? [body, bodies.slice(number, number + 2).join("\n")] : []) {
+        const gbIds = this.idsOfType(title);
+        if (!gbIds.length || seen.has(gbIds.join()) || !(alone || lengthOf(this.#collapse(title)) >= this.#distinctive)) continue;
+        seen.add(gbIds.join());
+        yield { ...UNKNOWN, gbIds, how: "type", message: makeMessage({ gbType: splitWords(title).join(" "), text: title }), line: number + 1 };
+      }
+    }
+  }
+
+  *#findExplanation(text) {
+    for (const field of ["explanation", "context"]) {
+      const message = makeMessage({ [field]: strip(text), text });
+      const gbIds = this.idsOfWording(message.explanation, message.context);
+      if (gbIds.length && gbIds.length <= this.#limits.most_candidates) {
+        yield { ...UNKNOWN, gbIds, how: "wording", message };
+        return;
+      }
+    }
+  }
+
+  /** Lines of explanations, contexts and hints, which are taken to be of one message: what fits all stays. */
+  *#findLines(bodies) {
+    let fitting = new Set();
+    const found = [];
+    const whole = this.#collapse(bodies.join(""));
+    const lines = this.#lines.filter(({ template }) => whole.includes(template.literals[0]));
+    for (const body of bodies) {
+      const text = this.#collapse(body);
+      const owners = new Set(lines.filter(({ template }) => template.matches(text)).flatMap(({ gbIds }) => gbIds));
+      const isShared = this.#limits.shared_hints.some((hint) => body.startsWith(hint));
+      if (owners.size || isShared) found.push(body);
+      if (owners.size && !isShared) {
+        const both = new Set([...fitting].filter((gbId) => owners.has(gbId)));
+        fitting = both.size ? both : fitting.size && fitting.size <= owners.size ? fitting : owners;
+      }
+    }
+    const message = makeMessage({ text: found.join("\n") });
+    if (fitting.size && fitting.size <= this.#limits.most_candidates) {
+      const gbIds = [...fitting].sort((one, other) => this.#rank.get(one) - this.#rank.get(other));
+      yield { ...UNKNOWN, gbIds, how: "wording", message };
+    } else if (found.length) {
+      yield { ...UNKNOWN, how: "shared", message };
+    }
+  }
+
+  /** Leave out a message that only wraps another one, if that one is near it. */
+  *#findCauses(matches) {
+    const { chained_lines: chained } = this.#limits;
+    let held = null;
+    let causeAt = -chained;
+    for (const match of matches) {
+      const before = held;
+      held = null;
+      if (match.form && this.#forms.surfaces.has(match.form.slug)) {
+        if (before) yield before;
+        if (match.line - causeAt >= chained) held = match;
+        continue;
+      }
+      if (before && match.line - before.line > this.#layout.foreign_lines) yield before;
+      if (isNamed(match)) causeAt = match.line;
+      yield match;
+    }
+    if (held) yield held;
   }
 
   #collapse(text) {
-    return text.replace(this.#layout.space, " ").replace(/^ | $/g, "");
+    return text.replace(this.#layout.space, "");
   }
+}
+
+function isNamed({ gbIds, form }) {
+  return gbIds.length > 0 || form !== undefined;
+}
+
+function byForm(form, lines, match) {
+  const message = { ...match.message, gbType: "", text: stripEnd(lines.join("\n")) };
+  return { ...match, gbIds: form.gbIds, how: "form", form, message };
 }

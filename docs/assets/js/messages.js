@@ -16,6 +16,8 @@ const NOTHING = {
   link: "",
   higherOrderOperator: "",
   location: "",
+  function: "",
+  source: "",
   text: "",
   causes: [],
 };
@@ -58,6 +60,27 @@ export function strip(text) {
   return end === 0 ? "" : text.slice(indentOf(text), end);
 }
 
+export function stripEnd(text) {
+  return text.slice(0, endOf(text));
+}
+
+/** The words of a text, as Python's `split` finds them. */
+export function splitWords(text) {
+  const words = [];
+  for (let at = 0; at < text.length; ) {
+    const start = at + indentOf(text.slice(at));
+    at = start;
+    while (at < text.length && !isSpace(text.charCodeAt(at))) at++;
+    if (at > start) words.push(text.slice(start, at));
+  }
+  return words;
+}
+
+/** How many characters Python counts. */
+export function lengthOf(text) {
+  return PAIR.test(text) ? Array.from(text).length : text.length;
+}
+
 function stripAll(text, characters) {
   let start = 0;
   let end = text.length;
@@ -88,6 +111,9 @@ function firstCharacters(text, count, hasPairs = PAIR.test(text.slice(0, count))
 export function readLine(line, layout) {
   line = withoutLineEnd(line);
   if (line.includes("\x1b")) line = line.replace(layout.colour, "");
+  if (line.includes("&")) line = line.replace(layout.entity, (found) => layout.entities[found]);
+  const first = layout.header.exec(firstCharacters(line, layout.line_start));
+  if (first?.index === 0) return [first[0].trimEnd(), line.slice(first[0].length)]; // nearly all of torch's lines
   let origin = "";
   const prefix = layout.prefix.exec(line)?.[0];
   if (prefix) {
@@ -104,9 +130,22 @@ export function stripMarkers(body, layout) {
   const hasPairs = PAIR.test(text);
   for (;;) {
     const marker = layout.marker.exec(firstCharacters(text, layout.line_start, hasPairs));
-    if (!marker) return strip(text);
+    if (!marker || !marker[0]) return strip(text);
     text = text.slice(marker.index + marker[0].length);
   }
+}
+
+/** Whether torch's reason for a break follows a marker in this line. */
+export function isMarked(body, layout) {
+  const marker = layout.marker.exec(firstCharacters(body, layout.line_start));
+  if (!marker) return false;
+  const exception = marker[1] ?? marker[2];
+  return !exception || layout.reason_exceptions.includes(exception);
+}
+
+/** A line's words: without a logger's prefix, torch's markers and the label of a field. */
+export function wordsOf(line, layout) {
+  return stripMarkers(line, layout).replace(layout.label, "");
 }
 
 function findLinks(text, layout) {
@@ -123,11 +162,13 @@ export function unlabelled(text, layout) {
 
 /** A message being read; finished ones leave as they are. */
 class Draft {
-  constructor(layout, { line, message, certain, indent = 0, bodies = [] }) {
+  constructor(layout, { line, message, certain, opening = "", marked = false, indent = 0, bodies = [] }) {
     this.layout = layout;
     this.line = line;
     this.message = message;
     this.certain = certain; // only torch writes like this: worth keeping even if nobody knows it
+    this.opening = opening; // the line with torch's marker
+    this.marked = marked; // the marker says that torch's reason for a break follows
     this.indent = indent;
     this.fields = [];
     this.bodies = bodies;
@@ -178,6 +219,8 @@ class LogRecord {
     this.draft = null;
     this.ended = false;
     this.stackIndent = null; // within the user's stack, how far the line above it is indented
+    this.located = false; // whether the place was known before the stack
+    this.frame = ""; // within the user's stack, file:line of the frame whose source comes next
     this.chain = [];
   }
 
@@ -195,8 +238,7 @@ class LogRecord {
     let waiting = this.draft ?? this.reason;
     if (waiting && this.stackIndent !== null) {
       if (indent > this.stackIndent) {
-        const frame = this.layout.frame.exec(body);
-        if (frame) waiting.message.location = `${frame[1]}:${frame[2]}`;
+        this.#readStack(waiting.message, body);
         return;
       }
       this.close();
@@ -208,12 +250,27 @@ class LogRecord {
     } else if (text === this.layout.chain) {
       this.#keepAsCause();
     } else if (waiting && startsWithAny(text, this.layout.from_user_code)) {
-      if (waiting.message.location) this.close();
-      else this.stackIndent = indent;
+      this.stackIndent = indent;
+      this.located = waiting.message.location !== "";
     } else {
-      const links = text.includes(this.layout.link_sign) ? findLinks(text, this.layout) : [];
-      if (links.length) this.#readLinks(links, body, text, number);
+      const hasSign = text.includes(this.layout.link_sign);
+      const links = hasSign ? findLinks(text, this.layout) : [];
+      if (links.length || (hasSign && this.draft)) this.#readLinks(links, body, text, number);
       else this.#readText(body, text, number);
+    }
+  }
+
+  /** Take a line of the user's stack: the innermost frame is the place, unless the message named it before. */
+  #readStack(message, body) {
+    const frame = this.layout.frame.exec(body);
+    if (frame) {
+      this.frame = `${frame[1]}:${frame[2]}`;
+      if (!this.located || this.frame === message.location) {
+        Object.assign(message, { location: this.frame, function: frame[3] ?? "", source: strip(frame[4] ?? "") });
+      }
+    } else if (this.frame) {
+      if (this.frame === message.location && !message.source) message.source = strip(body);
+      this.frame = "";
     }
   }
 
@@ -259,7 +316,7 @@ class LogRecord {
   #readLinks(links, body, text, number) {
     let next = 0;
     if (this.draft && !this.ended) {
-      this.draft.message.link = links[next++];
+      this.draft.message.link = links[next++] ?? "";
       this.draft.bodies.push(body);
       this.draft.certain = this.ended = true;
     }
@@ -281,21 +338,24 @@ class LogRecord {
       this.location = place[1];
     } else if (marker) {
       this.close();
-      this.#waitForExplanation(marker, body, number);
+      const byTorch = marker[0].startsWith(this.layout.reason) || this.layout.break_exceptions.includes(marker[1] ?? marker[2]);
+      // before torch 2.7: "Graph break in user code at …", "Reason: …"
+      const certain = byTorch || this.location !== "";
+      const reason = strip(body.slice(marker.index + marker[0].length));
+      this.#wait(reason, number, { certain, opening: text, marked: isMarked(body, this.layout) });
+    } else if (this.layout.form_signs.some((sign) => body.includes(sign))) {
+      this.close();
+      this.#wait(text, number, {});
     } else if (this.draft || this.reason) {
       this.#readForeign(body);
     }
     this.last = body;
   }
 
-  #waitForExplanation(marker, body, number) {
-    const text = strip(body.slice(marker.index + marker[0].length));
-    const byTorch = marker[0].startsWith(this.layout.reason) || this.layout.break_exceptions.includes(marker[1]);
-    this.reason = new Draft(this.layout, {
-      line: number,
-      message: makeMessage({ gbType: stripMarkers(text, this.layout), location: this.location, text }),
-      certain: byTorch || this.location !== "", // before torch 2.7: "Graph break in user code at …", "Reason: …"
-    });
+  /** Take a line that names a reason; what follows may explain it. */
+  #wait(text, number, { certain = false, opening = "", marked = false }) {
+    const message = makeMessage({ gbType: stripMarkers(text, this.layout), location: this.location, text });
+    this.reason = new Draft(this.layout, { line: number, message, certain, opening, marked });
   }
 
   /** In a text that lost its indentation, a marker is all that tells the next message from this one. */
@@ -308,7 +368,11 @@ class LogRecord {
   }
 
   #readForeign(body) {
-    if (this.reason) this.reason.bodies.push(body);
+    if (this.reason) {
+      this.reason.bodies.push(body);
+      const place = this.layout.function.exec(body);
+      if (place) this.reason.message.location = place[1];
+    }
     const waiting = this.draft ?? this.reason;
     waiting.foreign++;
     if (waiting.foreign > this.layout.foreign_lines) this.close();
@@ -332,6 +396,7 @@ class LogRecord {
     this.draft = this.reason = null;
     this.ended = false;
     this.stackIndent = null;
+    this.frame = "";
   }
 }
 
@@ -417,7 +482,8 @@ export function* findDrafts(text, layout) {
   const found = [];
   let header = "";
   let key = "";
-  for (let line = lines.next(true); line !== null; line = lines.next(!busy.size)) {
+  let explainedUntil = 0; // in a log's records a line with a sign stands alone; up to here words may explain it
+  for (let line = lines.next(true); line !== null; line = lines.next(!busy.size && lines.number >= explainedUntil)) {
     for (const piece of withoutLineEnd(line).split("\r")) {
       let body;
       if (header && piece.startsWith(header) && !piece.includes("\x1b")) {
@@ -449,6 +515,7 @@ export function* findDrafts(text, layout) {
       }
       record.read(body, lines.number);
       if (!header) busy[record.busy ? "add" : "delete"](key);
+      else if (record.reason?.line === lines.number) explainedUntil = lines.number + layout.foreign_lines;
     }
     if (found.length) yield* found.splice(0);
   }

@@ -64,12 +64,14 @@ def _reported(site: Site) -> str:
         words += "; " + ", ".join(f"{count}× on rank {rank}" for rank, count in site.ranks.items())
     if site.candidates:
         words += f"; the words may also stand for {', '.join(site.candidates)}"
+    if site.gone:
+        return f"{words}; torch {site.gone} and later have no such break, so a newer torch may be all that you need"
     return words if site.gb_ids else f"{words}; the registry does not know it"
 
 
 def explanation(site: Site) -> str:
-    """torch's explanation of the break. A break without an id gets torch's whole message."""
-    return site.explanation if site.gb_ids else site.message
+    """torch's explanation of the break. Without one, or without an id, it is torch's whole message."""
+    return site.explanation if site.gb_ids and site.how != "form" else site.message
 
 
 def ran(site: Site) -> str:

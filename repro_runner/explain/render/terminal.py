@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from repro_runner.explain.render.source_lines import ExcerptLine
-from repro_runner.explain.render.view import FixView, ReportView, SiteView, SuggestionView
+from repro_runner.explain.render.view import FixView, MessageView, ReportView, SiteView, SuggestionView
 from repro_runner.output.terminal import plain
 
 _STYLES = {"resumed": "yellow", "frame skipped": "magenta", "fatal": "bold red"}
@@ -78,7 +78,10 @@ def _title(view: ReportView) -> Text:
 
 def _sites(view: ReportView, width: int) -> Iterator[RenderableType]:
     for site in view.sites:
-        yield Group(_heading(site), _excerpt(site.excerpt, width), _facts(site, view, width))
+        yield Group(_heading(site), _excerpt(site.excerpt, width), _facts(_labelled(site, view, width - 8), width))
+    for message in view.messages:
+        heading = Text.assemble(("not a graph break", "yellow"), "  ", (plain(message.title), "bold"))
+        yield Group(heading, _facts(_message(message), width))
     if view.recompiles:
         yield Group(
             Text("recompiled without a break", style="bold"),
@@ -127,13 +130,21 @@ def _underlined(line: ExcerptLine, shown: str) -> str:
     return "".join(row).rstrip() or "^".rjust(len(row))
 
 
-def _facts(site: SiteView, view: ReportView, width: int) -> Table:
+def _facts(labelled: Iterable[tuple[str, RenderableType]], width: int) -> Table:
     grid = Table.grid(padding=(0, 1))
     grid.add_column(width=7, style="cyan", no_wrap=True)
     grid.add_column(width=width - 8, overflow="fold")
-    for label, fact in _labelled(site, view, width - 8):
+    for label, fact in labelled:
         grid.add_row(label, fact)
     return grid
+
+
+def _message(message: MessageView) -> Iterator[tuple[str, RenderableType]]:
+    yield "what", Text(plain(message.what))
+    yield "often", Text(plain(message.counts))
+    yield "text", _shortened(message.text)
+    yield from (("try", Text(plain(text), style="green")) for text in message.ways_out[:_MOST_FIXES])
+    yield "page", Text(message.link, style="blue")
 
 
 def _labelled(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[str, RenderableType]]:
@@ -170,11 +181,12 @@ def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
         yield "fix", _fix_block(fix, width)
     if more := len(site.fixes[_MOST_FIXES:]):
         yield "", Text(f"and {more} more on the page")
+    if not site.fixes and (site.misfit or site.no_fix):
+        yield "no fix", Text(plain(site.misfit or site.no_fix))
+    yield from (("try", Text(plain(text), style="green")) for text in site.counsels)
     if not site.fixes:
         for fix in site.isolated[:1]:
             yield "contain", _fix_block(fix, width)
-        if site.no_fix:
-            yield "no fix", Text(plain(site.no_fix))
 
 
 def _suggestion(suggestion: SuggestionView) -> RenderableType:

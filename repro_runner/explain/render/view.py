@@ -102,6 +102,10 @@ class SiteView:
     fixes: tuple[FixView, ...]
     isolated: tuple[FixView, ...]
     no_fix: str
+    misfit: str
+    """Why the page's fix is not shown: it is for something else."""
+    counsels: tuple[str, ...]
+    """What to try for what the message names, besides the fixes."""
     stopped: str
     suggestion: SuggestionView | None
     """None if no model was asked about this site."""
@@ -118,6 +122,19 @@ class CategoryView:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MessageView:
+    """A message of torch's that is no graph break."""
+
+    title: str
+    what: str
+    counts: str
+    text: str
+    """The first report."""
+    ways_out: tuple[str, ...]
+    link: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReportView:
     """The texts of a whole report."""
 
@@ -131,6 +148,7 @@ class ReportView:
     no_breaks: str
     ended: str
     notes: tuple[str, ...]
+    messages: tuple[MessageView, ...] = ()
 
 
 def view_report(report: Observed, answers: Advisor, *, folder: Path) -> ReportView:
@@ -177,13 +195,14 @@ def view_sites(
 ) -> tuple[SiteView, ...]:
     """The view of each site, with the registry's answers for the release `torch`."""
     views: list[SiteView] = []
-    shown_at: dict[str, int] = {}
+    shown_at: dict[tuple[object, ...], int] = {}
     for number, site in enumerate(sites, 1):
-        known = [answers.advise(gb_id, torch=torch) for gb_id in site.gb_ids]
+        known = [answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids]
         cause = known[0] if known else None
         # The user has to fix the cause. The break that it was reported as helps only if the cause has no fix.
         helpful = next((one for one in known if one and one.fixes), cause)
-        first = shown_at.setdefault(helpful.gb_id, number) if helpful else number
+        shown = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful else None
+        first = shown_at.setdefault(shown, number) if shown else number
         views.append(
             SiteView(
                 number=number,
@@ -208,12 +227,14 @@ def view_sites(
                 lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
                 recompiles=sentences.recompiles(site.recompiles),
                 via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
-                explanation=sentences.explanation(site) or (cause.lead if cause else ""),
+                explanation=sentences.explanation(site) or _whole(cause.explanation if cause else ""),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
                 fixes_at=0 if first == number else first,
                 fixes=tuple(_fix_views(helpful)) if helpful else (),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",
+                misfit=helpful.misfit if helpful else "",
+                counsels=tuple(_counsels(helpful)) if helpful else (),
                 stopped=_stopped(helpful),
                 suggestion=_suggestion_view(outcome.suggestion(site)) if outcome else None,
             )
@@ -223,7 +244,19 @@ def view_sites(
 
 def _whole_hints(answer: Advice | None) -> tuple[str, ...]:
     """The registry's hints without those that have placeholders, which only torch can fill in."""
-    return tuple(hint for hint in answer.hints if "{" not in hint) if answer else ()
+    return tuple(hint for hint in answer.hints if _whole(hint)) if answer else ()
+
+
+def _whole(text: str) -> str:
+    """A text of the registry, unless it has placeholders."""
+    return "" if "{" in text else text
+
+
+def _counsels(answer: Advice) -> Iterator[str]:
+    """What to try for what the message names; where nothing is known, the ways out of the category."""
+    yield from (one.text for one in answer.counsels)
+    if answer.misfit and not answer.counsels and answer.category != UNCATEGORISED:
+        yield answer.category.way_out
 
 
 def _fix_views(answer: Advice) -> Iterator[FixView]:

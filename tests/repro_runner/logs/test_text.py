@@ -195,7 +195,7 @@ def sifted(text: bytes, size: int) -> list[tuple[object, ...]]:
     drafts = [
         draft
         for block in blocks_of(text, size)
-        for number, line in sieve.sift(block, reader.busy)
+        for number, line in sieve.sift(block, reader.awaits)
         for draft in reader.read(line, number)
     ]
     return [found(draft) for draft in (*drafts, *reader.finish())]

@@ -1,0 +1,177 @@
+"""What torch prints outside of its layout for breaks: warnings, wordings of torch 2.0 to 2.7, other messages.
+
+`other_messages.yml` has the messages that are no graph breaks, each with a page, and the warnings about a break.
+`old_wordings.json` has what torch 2.0 to 2.7 gave as the reason of a break.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from registry.datafile import read_data_file, shown
+from registry.errors import InvalidInput, Problem
+from registry.ids import is_gb_id
+from registry.model import Form, OtherMessage
+from registry.templates import DISTINCTIVE, INFORMATIVE, Template, collapse, make_template
+from registry.yamlfile import read_yaml
+
+_TEXTS = ("title", "short", "releases", "meaning")
+_LISTS = ("forms", "do", "see")
+_TARGETS = ("ids", "gone", "message", "unmapped")
+
+
+def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
+    """The messages that are no graph breaks, by slug; all problems at once as InvalidInput."""
+    entries = _read(path)["messages"]
+    problems = [Problem(f"{shown(path)}:1", f"{slug}: {why}") for slug, one in entries.items() for why in _check(one)]
+    known = set(entries)
+    problems += [
+        Problem(f"{shown(path)}:1", f"{slug}: there is no message {other!r}; name an id or another message under `see`")
+        for slug, one in entries.items()
+        for other in (one.get("see") or () if isinstance(one, Mapping) else ())
+        if not is_gb_id(str(other)) and other not in known
+    ]
+    if problems:
+        raise InvalidInput(problems)
+    return tuple(
+        OtherMessage(
+            slug=slug,
+            title=one["title"].strip(),
+            short=one["short"].strip(),
+            releases=one["releases"].strip(),
+            forms=tuple(one.get("forms") or ()),
+            meaning=one["meaning"].strip(),
+            ways_out=tuple(text.strip() for text in one["do"]),
+            see=tuple(one.get("see") or ()),
+            surface=bool(one.get("surface")),
+        )
+        for slug, one in sorted(entries.items())
+    )
+
+
+def _read(path: Path) -> Mapping[str, Any]:
+    if not path.exists():
+        return {"messages": {}, "breaks": {}}
+    content = read_yaml(path)
+    if not isinstance(content, dict) or not all(isinstance(content.get(key), dict) for key in ("messages", "breaks")):
+        raise InvalidInput([Problem(f"{shown(path)}:1", "needs mappings under `messages:` and `breaks:`")])
+    return content
+
+
+def _check(entry: Any) -> Iterator[str]:
+    if not isinstance(entry, Mapping):
+        yield "needs a mapping"
+        return
+    for name in _TEXTS:
+        if not isinstance(entry.get(name), str) or not entry[name].strip():
+            yield f"needs a text `{name}`"
+    for name in _LISTS:
+        if not all(isinstance(text, str) for text in entry.get(name) or ()):
+            yield f"needs a list of texts under `{name}`"
+    if not entry.get("do"):
+        yield "needs at least one text under `do`"
+    for text in entry.get("forms") or ():
+        template = make_template(str(text), "form")
+        if template is None or template.weight < DISTINCTIVE:
+            yield f"the form {text!r} says too little to be recognised; add words"
+    for name in sorted(set(entry) - {*_TEXTS, *_LISTS, "surface"}):
+        yield f"has no use for `{name}`; remove it"
+
+
+def read_forms(data: Path, other_messages: Iterable[OtherMessage]) -> tuple[Form, ...]:
+    """Every form under `data`, the folder registry/; all problems at once as InvalidInput."""
+    forms = [Form(text=text, slug=one.slug) for one in other_messages for text in one.forms]
+    for gb_id, texts in _read(data / "other_messages.yml")["breaks"].items():
+        forms += [Form(text=text, gb_ids=(gb_id,)) for text in texts]
+    return (*forms, *read_old_wordings(data / "old_wordings.json"))
+
+
+def read_old_wordings(path: Path) -> Iterator[Form]:
+    """What torch 2.0 to 2.7 printed as the reason of a break; those that nobody could place stand for nothing."""
+    if not path.exists():
+        return
+    for number, line in enumerate(read_data_file(path).splitlines(), 1):
+        if line.rstrip(",") in ("[", "]"):
+            continue
+        try:
+            one = json.loads(line.rstrip(","))
+            if not any(key in one for key in _TARGETS):
+                raise ValueError(f"needs one of {', '.join(_TARGETS)}")
+            yield Form(
+                text=one["text"],
+                gb_ids=tuple(one.get("ids", ())),
+                slug=one.get("message", ""),
+                gone=one.get("gone", ""),
+                releases=f"{one['first']}–{one['last']}",
+                marked=True,
+            )
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidInput([Problem(f"{shown(path)}:{number}", f"not an old wording: {error}")]) from error
+
+
+@dataclass(frozen=True, slots=True)
+class FormTemplate:
+    """A form, ready to be compared."""
+
+    form: Form
+    template: Template
+
+    def weigh(self, text: str, first_line: int, *, after_marker: bool) -> tuple[bool, int]:
+        """(Whether all of it is in the collapsed text, how much of that it explains); the second is 0 for a misfit.
+
+        A marked form stands at the start, and may be cut at the end. Another one may stand anywhere, but is whole.
+        """
+        form, template = self.form, self.template
+        if template.exact and template.weight < DISTINCTIVE:
+            return True, template.weight if after_marker and text[:first_line] == template.literals[0] else 0
+        at_start = form.marked and not template.open_start
+        if at_start and not text.startswith(template.literals[0]):
+            return False, 0
+        at = explained = 0
+        for number, literal in enumerate(template.literals):
+            at = text.find(literal, at)
+            if at < 0 or (number == 0 and at >= first_line):
+                return False, explained if at_start and explained >= DISTINCTIVE else 0
+            at += len(literal)
+            explained += sum(map(str.isalnum, literal))
+        needed = DISTINCTIVE if not form.marked else INFORMATIVE if after_marker and at_start else 2 * DISTINCTIVE
+        return True, explained if explained >= needed else 0
+
+
+def make_form_templates(forms: Iterable[Form]) -> tuple[FormTemplate, ...]:
+    """Those that stand for something."""
+    found = []
+    for form in forms:
+        template = make_template(form.text, "form")
+        if template and (form.gb_ids or form.slug or form.gone):
+            found.append(FormTemplate(form, template))
+    return tuple(found)
+
+
+def find_form(
+    templates: Iterable[FormTemplate],
+    lines: Sequence[str],
+    surfaces: Collection[str],
+    *,
+    opening: str = "",
+    after_marker: bool = False,
+) -> Form | None:
+    """The form that explains most of a text, and starts in its first line; one that wraps others comes last.
+
+    `opening` is the first line with what stands before the reason: the name of an exception may be a form.
+    """
+    rest = "".join(map(collapse, lines[1:]))
+    reason = collapse(lines[0]).lstrip("'\"([").rstrip("'\"")
+    whole_line = collapse(opening) or reason
+    best, form = (False, False, 0), None
+    for one in templates:
+        first = reason if one.form.marked else whole_line
+        whole, weight = one.weigh(first + rest, len(first), after_marker=after_marker)
+        rank = one.form.slug not in surfaces, whole, weight
+        if weight and rank > best:
+            best, form = rank, one.form
+    return form

@@ -1,0 +1,110 @@
+"""Programs that cause a message and avoid it, in `registry/message_programs/`, and what came of running them.
+
+`recompiles.py` is about the message of that name; `GB0039-sizes.py` is about one way to hit an id.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from registry.datafile import read_data_file
+from registry.documents import document_text, head
+from registry.errors import InvalidInput, Problem
+from registry.model import MessageProgram, MessageRun
+from registry.result_files import parse_environment, read_result_files
+
+KIND = "messages"
+SCHEMA = 1
+
+
+def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
+    """Return name -> program, each with its runs; every unreadable file at once as InvalidInput."""
+    programs: dict[str, MessageProgram] = {}
+    problems: list[Problem] = []
+    runs = read_result_files(folder, KIND, SCHEMA, _parse_runs)
+    for path in sorted(folder.glob("*.py")):
+        source = read_data_file(path)
+        digest = hashlib.sha256(source.encode("utf-8")).hexdigest()
+        try:
+            programs[path.stem] = _parse_program(
+                source, path.stem, [one[path.stem] for one in runs if path.stem in one], digest
+            )
+        except (SyntaxError, ValueError) as error:
+            line = getattr(error, "lineno", None) or 1
+            problems.append(Problem(f"registry/message_programs/{path.name}:{line}", str(error)))
+    if problems:
+        raise InvalidInput(problems)
+    return programs
+
+
+def _parse_program(source: str, name: str, runs: list[MessageRun], sha256: str) -> MessageProgram:
+    module = ast.parse(source)
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    lead = ast.get_docstring(module)
+    if not lead:
+        raise ValueError("needs a docstring: one or two sentences on what it does")
+    if "message" not in functions:
+        raise ValueError("needs a function `message`, which causes the message")
+    fixes = {
+        fix: " ".join((ast.get_docstring(node) or "").split())
+        for fix, node in functions.items()
+        if fix.startswith("fixed")
+    }
+    if fixes and "eager" not in functions:
+        raise ValueError("needs a function `eager` that returns what every `fixed` has to return")
+    for fix, when in fixes.items():
+        if not when:
+            raise ValueError(f"`{fix}` needs a docstring that says when to choose it")
+    constants = {
+        target.id: ast.literal_eval(node.value)
+        for node in module.body
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name) and target.id in ("ENVIRONMENT", "REQUIRES")
+    }
+    return MessageProgram(
+        name=name,
+        lead=" ".join(lead.split()),
+        source=source,
+        sha256=sha256,
+        fixes=fixes,
+        environment=constants.get("ENVIRONMENT", {}),
+        device=constants.get("REQUIRES", {}).get("device", "cpu"),
+        runs=tuple(run for run in runs if run.sha256 == sha256),
+    )
+
+
+def _parse_runs(content: Mapping[str, Any], _: str) -> dict[str, MessageRun]:
+    environment = parse_environment(content["environment"])
+    return {
+        name: MessageRun(
+            environment=environment,
+            sha256=record["sha256"],
+            printed=record["printed"],
+            fixes={fix: held["silent"] and held["equal"] for fix, held in record["fixes"].items()},
+        )
+        for name, record in content["records"].items()
+    }
+
+
+def dump_runs(environment: Mapping[str, str], records: Mapping[str, Any]) -> str:
+    """The text of a file with the runs of one environment."""
+    return document_text(
+        {**head(KIND, SCHEMA), "environment": dict(environment), "records": dict(sorted(records.items()))}
+    )
+
+
+def find_problems(records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """What does not hold of what was run, a line each."""
+    for name, record in records.items():
+        if not record["printed"]:
+            yield f"{name}: the message did not come"
+        for fix, held in record["fixes"].items():
+            if not held["silent"]:
+                yield f"{name}: {fix} does not keep the message away"
+            if not held["equal"]:
+                yield f"{name}: {fix} does not equal eager: {held.get('cause', '')}"

@@ -1,0 +1,97 @@
+"""Run the programs in registry/message_programs/: does the message come, and does every fix keep it away?
+
+Each function runs in a process of its own, because loggers read their settings when torch is imported, and because
+torch gives many warnings only once. In that process this module needs torch and the standard library alone.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from registry.ids import is_gb_id
+from registry.matching import Match, Matcher
+from registry.model import MessageProgram
+from repro_runner.process import run_command
+
+_SECONDS = 300
+_LOGGER_CLOCK = re.compile(r"(?m)^([VDIWEF])[0-9]{4} [0-9:.]+ [0-9]+ ")
+
+
+def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, Any]:
+    """The record of one program: what it printed, and for each fix whether it is silent and equals eager."""
+    from repro_runner.runner.execute import normalise
+
+    with tempfile.TemporaryDirectory(prefix="graphbreak-message-") as folder:
+        path = Path(folder, "program.py")
+        path.write_text(program.source, "utf-8")
+        printed, _ = _run(program, path, "message")
+        found = _own(program, printed, matcher)
+        fixes: dict[str, dict[str, Any]] = {}
+        for fix in program.fixes:
+            said, outcome = _run(program, path, fix)
+            fixes[fix] = {"silent": _own(program, said, matcher) is None, "equal": outcome == "equal"}
+            if outcome != "equal":
+                fixes[fix]["cause"] = normalise(outcome, Path(folder))[-500:]
+        text = normalise(_LOGGER_CLOCK.sub(r"\1 ", found.message.text), Path(folder)) if found else ""
+        return {"sha256": program.sha256, "printed": text, "fixes": fixes}
+
+
+def _own(program: MessageProgram, text: str, matcher: Matcher) -> Match | None:
+    """The message that the program is about, if it is in the text."""
+    subject = program.name.partition("-")[0]
+    for match in (*matcher.name_text(text), *matcher.name_lines(text)):
+        if match.form is not None and match.form.slug == program.name:
+            return match
+        if is_gb_id(subject) and subject in match.gb_ids[:1]:
+            return match
+    return None
+
+
+def _run(program: MessageProgram, path: Path, function: str) -> tuple[str, str]:
+    """(what was printed on standard error, the outcome as the child gave it, or why it gave none)."""
+    # Code from Inductor's cache is not compiled again, and so warns of nothing.
+    own = {"TORCHINDUCTOR_CACHE_DIR": str(path.with_name("cache")), **program.environment}
+    variables = [f"{key}={value}" for key, value in own.items()]
+    command = ["env", *variables, sys.executable, "-m", "repro_runner.runner.messages", str(path), function]
+    ended = run_command(command, seconds=_SECONDS, folder=Path(__file__).parents[2])
+    outcome = ended.stdout.text.strip().splitlines()
+    return ended.stderr.text, json.loads(outcome[-1]) if outcome and not ended.failure else ended.failure
+
+
+def _main(arguments: Sequence[str]) -> None:
+    """In the child: call one function; the last line on standard output says how a fix compares with eager."""
+    import torch
+
+    from repro_runner.values import Outcome, difference
+
+    path, function = arguments
+    spec = importlib.util.spec_from_file_location("program", path)
+    assert spec is not None and spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    sys.modules["program"] = program
+    spec.loader.exec_module(program)
+    torch.manual_seed(0)
+    try:
+        value = getattr(program, function)()
+    except Exception:  # noqa: BLE001  # the message may be an exception of any class
+        traceback.print_exc()
+        print(json.dumps(f"raised {traceback.format_exc(limit=0).strip()}"))
+        return
+    if function == "message":
+        print(json.dumps("returned"))
+        return
+    torch.manual_seed(0)
+    unlike = difference(Outcome(value=program.eager(), inputs=None), Outcome(value=value, inputs=None))
+    print(json.dumps(unlike or "equal"))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1:])

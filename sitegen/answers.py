@@ -1,0 +1,47 @@
+"""assets/data/answers.json: what the paste box tells of an id besides its name; registry.advice, as data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from registry.advice import Advice, Advisor
+from registry.model import Fits, Registry
+from sitegen.compact import compact
+
+
+def render_answers(registry: Registry) -> dict[str, str]:
+    """Return {path under docs/: text}; one line per id."""
+    advisor = Advisor(registry)
+    lines = [
+        f"{compact(gb.gb_id)}:{compact(_answer(advice, registry.fits.get(gb.gb_id)))}"
+        for gb in registry
+        if (advice := advisor.advise(gb.gb_id, torch=""))
+    ]
+    ways_out = {category.key: category.way_out for category in registry.categories}
+    text = f'{{"ways_out":{compact(ways_out)},\n"answers":{{\n' + ",\n".join(lines) + "\n}}\n"
+    return {"assets/data/answers.json": text}
+
+
+def _answer(advice: Advice, fits: Fits | None) -> dict[str, Any]:
+    known = {
+        "why": "" if "{" in advice.explanation else advice.explanation,
+        "category": advice.category.key,
+        "no_fix": advice.no_fix,
+        "fixes": [
+            {
+                "name": fix.name,
+                "when": fix.when,
+                "code": "\n\n".join(filter(None, (fix.settings, fix.code))),
+                "release": fix.verified_on,
+            }
+            for fix in advice.fixes
+        ],
+        "isolated": [{"when": when, "code": code} for when, code in advice.isolated[:1]],
+        "fits": fits
+        and {
+            "names": fits.names,
+            "fixes": fits.fixes,
+            "counsels": [{"globs": one.globs, "text": one.text, "program": bool(one.program)} for one in fits.counsels],
+        },
+    }
+    return {name: value for name, value in known.items() if value}
