@@ -15,6 +15,7 @@ from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 
 _BREAKS = ("verified", "reproduced")
+_TO_ALL = ("*",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,9 +120,11 @@ def choose(advice: Advice, fits: Fits, message: str) -> Advice:
         return advice
     fixes = tuple(fix for fix in advice.fixes if is_one_of(subject, fits.fixes.get(fix.name, ("*",))))
     counsels = [one for one in fits.counsels if is_one_of(subject, one.globs)][:1]
-    others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
+    if fixes and any(one.globs == _TO_ALL for one in counsels):
+        counsels = []  # what is said to all others is not said to those who have a fix
     misfit = ""
-    if advice.fixes and not fixes and not any(one.program for one in counsels):
+    if advice.fixes and not fixes and all(one.globs == _TO_ALL for one in counsels):
+        others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
         misfit = (
             f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
         )

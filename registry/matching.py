@@ -25,6 +25,8 @@ SHORT = 100_000
 """Characters: a longer text is a log, and its lines are not looked up one by one."""
 CHAINED_LINES = 200
 """A cause may stand as far before the exception that wraps it: tracebacks lie between."""
+CAUSE_AFTER = 60
+"""Or as far behind it."""
 MOST_CANDIDATES = 5
 
 
@@ -303,7 +305,7 @@ class CauseFinder:
             if match.line - self._cause_at >= CHAINED_LINES:
                 self._held = match
             return
-        if held and match.line - held.line > FOREIGN_LINES:
+        if held and match.line - held.line > CAUSE_AFTER:
             yield held
         if match.named:
             self._cause_at = match.line

@@ -82,9 +82,11 @@ FRAMING = {
     "label": rf"^[ \t]*({'|'.join(LABELS)}):(?: |$)",
     "marker": rf"{REASON}: +|{re.escape(EXCEPTIONS)}([A-Za-z]+):(?: +|$)|^[ \t`]*(?:Unsupported|Reason|Graph break): +"
     r"|^[ \t]*Exception has occurred: (?:[a-z_]+\.)*([A-Za-z]+)[ \t]*$|\breason=[\"']"
-    r"|^[ \t]*(?:[a-z_]+ )?\[?\([\"']",  # a counter: ('…', 17)
+    r"|^[ \t]*(?:[a-z_]+ )?\[?\([\"']"  # a counter: ('…', 17)
+    r"|^[ \t]*[0-9]{1,3}\. "  # the list of torch._dynamo.explain, up to 2.0
+    r"|\bunimplemented(?:_v2|_with_warning)?\(f?[\"']",  # in a traceback, the line of torch's that gave up
     "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
-    "function": r"^[ \t]*function: '[^'\n]*' \(([^()\n]+:[0-9]+)\)",
+    "function": r"^[ \t]*function: '([^'\n]*)' \(([^()\n]+:[0-9]+)\)",
     "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)(?:, in ([^\s,]+))?(?:, code: (.*))?',
     "space": r"[ \t\r\n\f\v\u00a0`]+",
     "entity": r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);",

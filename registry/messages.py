@@ -268,7 +268,7 @@ class _Record:
         if self.reason:
             self.reason.bodies.append(body)
             if place := FUNCTION.match(body):
-                self.reason.message = replace(self.reason.message, location=place[1])
+                self.reason.message = replace(self.reason.message, function=place[1], location=place[2])
         waiting = self.draft or self.reason
         if waiting:
             waiting.foreign += 1

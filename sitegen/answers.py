@@ -41,7 +41,7 @@ def _answer(advice: Advice, fits: Fits | None) -> dict[str, Any]:
         and {
             "names": fits.names,
             "fixes": fits.fixes,
-            "counsels": [{"globs": one.globs, "text": one.text, "program": bool(one.program)} for one in fits.counsels],
+            "counsels": [{"globs": one.globs, "text": one.text} for one in fits.counsels],
         },
     }
     return {name: value for name, value in known.items() if value}

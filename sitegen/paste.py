@@ -73,6 +73,7 @@ def _limits() -> dict[str, object]:
         "short": matching.SHORT,
         "most_candidates": matching.MOST_CANDIDATES,
         "chained_lines": matching.CHAINED_LINES,
+        "cause_after": matching.CAUSE_AFTER,
         "shared_hints": message_layout.SHARED_HINTS,
     }
 

@@ -16,7 +16,7 @@ _AT_ONCE = 4 * 1024
 
 _OF_A_MESSAGE = tuple(sign.encode() for sign in BLOCK_SIGNS)
 """Signs of a message. The other signs matter only near one of these."""
-_BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"he above exception", b"Traceback (most recent")
+_BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"will skip tracing ", b"he above exception", b"Traceback (most recent")
 _ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSAGE]))
 
 

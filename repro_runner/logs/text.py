@@ -75,7 +75,7 @@ class TextReader:
         self._formats = {GRAPH_BREAKS: 0, TRACEBACK: 0}
         self._seen: Recent[int, None] = Recent(_REPORTS_KEPT)
         """Hashes of the reports that were counted, because a log may quote itself."""
-        self._last_exception: tuple[int, str] = (0, "")
+        self._last_exception: tuple[int, object] = (0, "")
         self._errors: Counter[str] = Counter()
         self._more_errors = 0
         self._causes = CauseFinder(source.matcher.surfaces)
@@ -167,6 +167,8 @@ class TextReader:
         one = read_break(match, self._source, self._around)
         if is_report(match):
             self._add_report(one, match)
+        elif match.form and one.file:  # a warning that names the place, such as that of the recompile limit
+            self._found.add(one)
         elif is_mention(match):
             self._mentioned.add(one, mentioning_record(match))
         elif _SUMMARY.match(match.opening) and not match.message.explanation:
@@ -194,8 +196,8 @@ class TextReader:
         """Count an exception, unless a chain of tracebacks prints the same exception again."""
         self._formats[TRACEBACK] += 1
         line, before = self._last_exception
-        self._last_exception = one.log_line, one.message
-        if one.message == before and self._around.are_chained(line, one.log_line):
+        self._last_exception = one.log_line, one.gb_ids or one.message
+        if self._last_exception[1] == before and self._around.are_chained(line, one.log_line):
             return
         self._mentioned.mark_reported(replace(one, compile_ids=()))
         self._found.add(one)

@@ -14,7 +14,7 @@ from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.site import Site
 from repro_runner.logs.model import Input
 
-_GIVEN_UP = re.compile(r"WON'T CONVERT (\S+) (.+?) line ([0-9]{1,9})")
+_GIVEN_UP = re.compile(r"(?:WON'T CONVERT|will skip tracing the frame) (\S+) \(?(.+?) line ([0-9]{1,9})")
 _RANK = re.compile(r"\[(?:rank|default)([0-9]{1,9})\]")
 _RECORDS = 4096
 _TRACEBACKS = 256
@@ -58,7 +58,7 @@ class Surroundings:
         """Collect what this line contains."""
         if "\x1b" in line:
             line = COLOUR.sub("", line)
-        if "WON'T CONVERT" in line and (given_up := _GIVEN_UP.search(line)):
+        if ("WON'T CONVERT" in line or "will skip tracing" in line) and (given_up := _GIVEN_UP.search(line)):
             self._given_up.keep(read_line(line)[0], (given_up[2], int(given_up[3]), given_up[1]))
         if "above exception" in line:
             self._chained_at.append(number)
@@ -113,7 +113,8 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
     cause = match.chain[0]
     file, _, line = match.message.location.rpartition(":")
     known = file, int(line) if line.isdecimal() else 0, plain_name(match.message.function)
-    place = known if line.isdecimal() else around.given_up(match.record)
+    given_up = around.given_up(match.record) if is_of_torch(match.record) else ("", 0, "")
+    place = known if line.isdecimal() else given_up
     rank = around.rank(match.record) or source.rank
     compile_id = _COMPILE_ID.search(match.record)
     return Site(
@@ -122,7 +123,7 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
         candidates=tuple(dict.fromkeys(gb_id for one in chain for gb_id in one.gb_ids[1:])),
         how=cause.how,
         gone=match.form.gone if match.form else "",
-        kind=_kind(match),
+        kind="frame skipped" if given_up[0] else _kind(match),
         file=place[0],
         line=place[1],
         function=place[2],

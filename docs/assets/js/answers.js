@@ -9,9 +9,10 @@ export function adviseFor({ ways_out: waysOut, answers }, gbId, message) {
   if (!subject) return advice;
   const globsOf = ({ name }) => fits.fixes[name] ?? ["*"];
   advice.fixes = fixes.filter((fix) => isOneOf(subject, globsOf(fix)));
+  const isToAll = ({ globs }) => globs.join() === "*";
   advice.counsels = fits.counsels.filter(({ globs }) => isOneOf(subject, globs)).slice(0, 1);
-  const proven = advice.counsels.some(({ program }) => program);
-  if (fixes.length && !advice.fixes.length && !proven) {
+  if (advice.fixes.length && advice.counsels.some(isToAll)) advice.counsels = []; // for those who have no fix
+  if (fixes.length && !advice.fixes.length && advice.counsels.every(isToAll)) {
     const others = [...new Set(fixes.flatMap((fix) => fits.fixes[fix.name] ?? []))].sort();
     const those = others.map((name) => `\`${name}\``).join(", ");
     advice.misfit = `No tested fix for this form: the page's fix is for ${those}, your code has \`${subject}\`.`;

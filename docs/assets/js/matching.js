@@ -286,7 +286,7 @@ export class Matcher {
         if (match.line - causeAt >= chained) held = match;
         continue;
       }
-      if (before && match.line - before.line > this.#layout.foreign_lines) yield before;
+      if (before && match.line - before.line > this.#limits.cause_after) yield before;
       if (isNamed(match)) causeAt = match.line;
       yield match;
     }

@@ -371,7 +371,7 @@ class LogRecord {
     if (this.reason) {
       this.reason.bodies.push(body);
       const place = this.layout.function.exec(body);
-      if (place) this.reason.message.location = place[1];
+      if (place) Object.assign(this.reason.message, { function: place[1], location: place[2] });
     }
     const waiting = this.draft ?? this.reason;
     waiting.foreign++;

@@ -218,7 +218,7 @@ def view_sites(
                 chain=sentences.chain(site),
                 surfaced=tuple(
                     Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
-                    for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=True))[1:]
+                    for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=False))[1:]
                 ),
                 happened=sentences.happened(site),
                 counts=sentences.counts(site),
