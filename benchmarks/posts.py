@@ -1,8 +1,8 @@
-"""How much of what people really paste is recognised: `python benchmarks/posts.py`. posts.md says where the posts are from.
+"""How much of what people really paste is recognised. posts.md says where the posts are from.
 
-A post is right if its label is the first answer for one of the messages found in it, among if it is a further candidate,
-family if nothing was named but another id of the same category, or what the label describes in words. Whether the advice
-agrees with what solved the problem in the thread was judged by hand, and holds for the advice that was shown then.
+A post is right if its label is the first answer for one of the messages found in it, among if it is a further
+candidate, family if another id of the same category was named, or what the label describes in words. Whether the
+advice agrees with what solved the problem in the thread was judged by hand, for the advice that was shown then.
 """
 
 from __future__ import annotations
@@ -31,7 +31,13 @@ from repro_runner.logs.view import view_analysis  # noqa: E402
 
 POSTS, JUDGED = ROOT / "benchmarks" / "posts.jsonl", ROOT / "benchmarks" / "posts_advice.jsonl"
 PARTS = {
-    "aot-autograd-error": {"leaf-in-place", "output-view-in-place", "subclass-tangent", "boxed-arguments", "donated-buffer"},
+    "aot-autograd-error": {
+        "leaf-in-place",
+        "output-view-in-place",
+        "subclass-tangent",
+        "boxed-arguments",
+        "donated-buffer",
+    },
     "data-dependent-guard": {"pending-unbacked-symbol"},
     "new: compiled backward function called inside vmap/grad/vjp": {"backward-in-vmap"},
 }
@@ -86,7 +92,11 @@ def main() -> None:
     arguments = parser.parse_args()
     registry = merge_registry(read_package())
     matcher, answers = Matcher.from_registry(registry), Advisor(registry)
-    judged = {one["address"]: one for one in map(json.loads, JUDGED.read_text("utf-8").splitlines())} if JUDGED.exists() else {}
+    judged = (
+        {one["address"]: one for one in map(json.loads, JUDGED.read_text("utf-8").splitlines())}
+        if JUDGED.exists()
+        else {}
+    )
     counts: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     advice: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
     asked = []
@@ -101,10 +111,13 @@ def main() -> None:
             opinion = judged.get(post["address"], {})
             advice[post["held"]][opinion["verdict"] if opinion.get("shown") == digest else "not judged"] += 1
             asked.append({"address": post["address"], "answer": post["answer"], "shown": digest, "text": text})
-    print("| posts | number | right | among the candidates | family | not recognised | wrong |\n|---|---|---|---|---|---|---|")
+    print("| posts | number | right | among the candidates | family | not recognised | wrong |")
+    print("|---|---|---|---|---|---|---|")
     for held, name in ((True, "held"), (False, "the others")):
         print(f"| {name} | {counts[held].total()} |", " | ".join(str(counts[held][one]) for one in VERDICTS), "|")
-    print("\n| posts with a known answer | number | advice agrees | partly | no | not judged |\n|---|---|---|---|---|---|")
+    print(
+        "\n| posts with a known answer | number | advice agrees | partly | no | not judged |\n|---|---|---|---|---|---|"
+    )
     for held, name in ((True, "held"), (False, "the others")):
         print(f"| {name} | {advice[held].total()} |", " | ".join(str(advice[held][one]) for one in ADVICE), "|")
     if arguments.show:

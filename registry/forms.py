@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,17 @@ from registry.datafile import read_data_file, shown
 from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.model import Form, OtherMessage
-from registry.templates import DISTINCTIVE, INFORMATIVE, Template, collapse, make_template
+from registry.templates import DISTINCTIVE, INFORMATIVE, collapse, make_template
 from registry.yamlfile import read_yaml
 
 _TEXTS = ("title", "short", "releases", "meaning")
 _LISTS = ("forms", "do", "see")
 _TARGETS = ("ids", "gone", "message", "unmapped")
+ANCHOR = 24
+"""As many characters of a form are enough, if the text ends within it."""
+ENOUGH = 40
+"""And as many, if it goes on with other words."""
+MOST_SURFACES = 9
 
 
 def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
@@ -47,7 +52,7 @@ def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
             meaning=one["meaning"].strip(),
             ways_out=tuple(text.strip() for text in one["do"]),
             see=tuple(one.get("see") or ()),
-            surface=bool(one.get("surface")),
+            surface=int(one.get("surface") or 0),
         )
         for slug, one in sorted(entries.items())
     )
@@ -115,31 +120,45 @@ def read_old_wordings(path: Path) -> Iterator[Form]:
 
 @dataclass(frozen=True, slots=True)
 class FormTemplate:
-    """A form, ready to be compared."""
+    """A form, ready to be compared: without white space and without a full stop at its end; in small letters, unless
+    it is marked, since those are short."""
 
     form: Form
-    template: Template
+    literals: tuple[str, ...]
+    weights: tuple[int, ...]
+    """How much each literal says: its letters and digits."""
+    exact: bool
+    open_start: bool
 
     def weigh(self, text: str, first_line: int, *, after_marker: bool) -> tuple[bool, int]:
         """(Whether all of it is in the collapsed text, how much of that it explains); the second is 0 for a misfit.
 
-        A marked form stands at the start, and may be cut at the end. Another one may stand anywhere, but is whole.
+        A marked form stands at the start. Another one may stand anywhere. Either may be cut.
         """
-        form, template = self.form, self.template
-        if template.exact and template.weight < DISTINCTIVE:
-            return True, template.weight if after_marker and text[:first_line] == template.literals[0] else 0
-        at_start = form.marked and not template.open_start
-        if at_start and not text.startswith(template.literals[0]):
+        form = self.form
+        if self.exact and self.weights[0] < DISTINCTIVE:
+            return True, self.weights[0] if after_marker and text[:first_line] == self.literals[0] else 0
+        at_start = form.marked and not self.open_start
+        if at_start and not text.startswith(self.literals[0]):
             return False, 0
-        at = explained = 0
-        for number, literal in enumerate(template.literals):
-            at = text.find(literal, at)
-            if at < 0 or (number == 0 and at >= first_line):
-                return False, explained if at_start and explained >= DISTINCTIVE else 0
-            at += len(literal)
-            explained += sum(map(str.isalnum, literal))
         needed = DISTINCTIVE if not form.marked else INFORMATIVE if after_marker and at_start else 2 * DISTINCTIVE
-        return True, explained if explained >= needed else 0
+        at, explained, whole = 0, 0, True
+        for number, literal in enumerate(self.literals):
+            found = text.find(literal, at)
+            if found < 0 and not form.marked:
+                found, whole = _find_start(text, literal, at), False
+            if found < 0 or (number == 0 and found >= first_line):
+                return False, explained if at_start and explained >= max(needed, DISTINCTIVE) else 0
+            at = found + len(literal) if whole else found
+            explained += self.weights[number]
+        return whole, explained if explained >= needed else 0
+
+
+def _find_start(text: str, literal: str, at: int) -> int:
+    """Where a long literal starts that is not whole: the text ends in it, or goes on in other words; else -1."""
+    found = text.find(literal[:ANCHOR], at) if len(literal) > ANCHOR else -1
+    is_cut = found >= 0 and literal.startswith(text[found:])
+    return found if is_cut or (found >= 0 and text.startswith(literal[:ENOUGH], found)) else -1
 
 
 def make_form_templates(forms: Iterable[Form]) -> tuple[FormTemplate, ...]:
@@ -148,30 +167,38 @@ def make_form_templates(forms: Iterable[Form]) -> tuple[FormTemplate, ...]:
     for form in forms:
         template = make_template(form.text, "form")
         if template and (form.gb_ids or form.slug or form.gone):
-            found.append(FormTemplate(form, template))
+            *others, last = (literal if form.marked else literal.lower() for literal in template.literals)
+            literals = (*others, last.rstrip(".:!") or last)
+            weights = tuple(sum(map(str.isalnum, literal)) for literal in literals)
+            found.append(FormTemplate(form, literals, weights, template.exact, template.open_start))
     return tuple(found)
 
 
 def find_form(
     templates: Iterable[FormTemplate],
     lines: Sequence[str],
-    surfaces: Collection[str],
+    surfaces: Mapping[str, int],
     *,
     opening: str = "",
     after_marker: bool = False,
+    unmarked: bool = False,
 ) -> Form | None:
     """The form that explains most of a text, and starts in its first line; one that wraps others comes last.
 
-    `opening` is the first line with what stands before the reason: the name of an exception may be a form.
+    `opening` is the first line with what stands before the reason: the name of an exception may be a form. A marked
+    form without its marker is taken if `unmarked`, and has to say twice as much.
     """
     rest = "".join(map(collapse, lines[1:]))
     reason = collapse(lines[0]).lstrip("'\"([").rstrip("'\"")
     whole_line = collapse(opening) or reason
-    best, form = (False, False, 0), None
+    anywhere = (whole_line + rest).lower()
+    best, form = (-MOST_SURFACES, False, 0), None
     for one in templates:
-        first = reason if one.form.marked else whole_line
-        whole, weight = one.weigh(first + rest, len(first), after_marker=after_marker)
-        rank = one.form.slug not in surfaces, whole, weight
+        if one.form.marked and not (after_marker or unmarked):
+            continue
+        text, first = (reason + rest, len(reason)) if one.form.marked else (anywhere, len(whole_line))
+        whole, weight = one.weigh(text, first, after_marker=after_marker)
+        rank = -surfaces.get(one.form.slug, 0), whole, weight
         if weight and rank > best:
             best, form = rank, one.form
     return form

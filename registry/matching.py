@@ -8,11 +8,11 @@ is ever retried, so the time grows with the text and nothing else.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from registry.forms import find_form
+from registry.forms import ANCHOR, find_form
 from registry.message_layout import LABEL, SHARED_HINTS, is_marked, read_line, strip_markers
 from registry.messages import FOREIGN_LINES, Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import Form, Registry
@@ -23,10 +23,14 @@ How = Literal["link", "type", "wording", "form", "shared", "none"]
 """shared: torch prints this line for so many breaks that it names none."""
 SHORT = 100_000
 """Characters: a longer text is a log, and its lines are not looked up one by one."""
+AROUND_TITLES = "\"'.*#"
+"""Quotes, Markdown, and the dots that pytest prints for tests."""
 CHAINED_LINES = 200
 """A cause may stand as far before the exception that wraps it: tracebacks lie between."""
 CAUSE_AFTER = 60
 """Or as far behind it."""
+WHOLE_LINES = 12
+"""A text with more lines is no explanation or context as a whole."""
 MOST_CANDIDATES = 5
 
 
@@ -85,8 +89,8 @@ class Matcher:
         self._recent: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
 
     @property
-    def surfaces(self) -> frozenset[str]:
-        """Messages that only wrap others; see CauseFinder."""
+    def surfaces(self) -> Mapping[str, int]:
+        """Messages that only wrap others -> how far outside they are; see CauseFinder."""
         return self._surfaces
 
     @classmethod
@@ -136,7 +140,8 @@ class Matcher:
     def ids_of_type(self, gb_type: str, *, torch: str | None = None) -> tuple[str, ...]:
         """The ids that have, or once had, this gb_type: likeliest first."""
         gb_type = collapse(gb_type)
-        gb_ids = tuple(self._matching("type", gb_type))
+        bare = gb_type.strip(AROUND_TITLES)
+        gb_ids = tuple(self._matching("type", gb_type) or (self._matching("type", bare) if bare != gb_type else ()))
         printed = self._printed.get((torch.partition("+")[0], gb_type)) if torch else None
         return (printed, *(gb_id for gb_id in gb_ids if gb_id != printed)) if printed else gb_ids
 
@@ -155,7 +160,8 @@ class Matcher:
         in_context = self._matching("context", context)
         if any(weight >= DISTINCTIVE for weight in explained.values()):
             said_nothing = self._silent["context"]
-            fitting = {gb_id for gb_id in explained if gb_id in in_context or gb_id in said_nothing} or set(explained)
+            fitting = {gb_id for gb_id in explained if gb_id in in_context or gb_id in said_nothing}
+            fitting = fitting if fitting and context else set(explained)  # a context that was cut off says nothing
             return self._sorted(fitting, lambda gb_id: (gb_id not in in_context, -explained[gb_id]))
         distinctive = {gb_id for gb_id, weight in in_context.items() if weight >= DISTINCTIVE}
         if explanation:
@@ -194,7 +200,7 @@ class Matcher:
         others = (find_form(self._forms, lines[at:], self._surfaces) for at in range(1, len(lines)))
         forms = [form for form in (first, *others) if form]
         # An exception that wraps another has the other's text in its next lines.
-        form = min(forms, key=lambda one: one.slug in self._surfaces, default=None)
+        form = min(forms, key=lambda one: self._surfaces.get(one.slug, 0), default=None)
         return self._by_form(form, lines, match) if form else match
 
     @staticmethod
@@ -216,7 +222,9 @@ class Matcher:
         return Match(gb_ids=gb_ids, how=how, message=message, line=line)
 
     def name_lines(self, text: str, *, torch: str | None = None) -> tuple[Match, ...]:
-        """Name what is in a short text without torch's layout: forms, else titles, else an explanation, else lines.
+        """Name what is in a short text without torch's layout.
+
+        The first of these that is there: forms, titles, an explanation, lines of one, old reasons without a marker.
 
         For a longer text, and for one that nobody knows, nothing.
         """
@@ -229,17 +237,21 @@ class Matcher:
             or tuple(self._find_titles(bodies, torch))
             or tuple(self._find_explanation("\n".join(bodies)))
             or tuple(self._find_lines(bodies))
+            or tuple(self._find_forms(lines, bodies, unmarked=True))
         )
 
-    def _find_forms(self, lines: list[str], bodies: list[str]) -> Iterator[Match]:
+    def _find_forms(self, lines: list[str], bodies: list[str], *, unmarked: bool = False) -> Iterator[Match]:
         seen: set[tuple[object, ...]] = set()
         whole = collapse("".join(lines))
-        forms = [one for one in self._forms if one.template.literals[0] in whole]
+        small = whole.lower()
+        forms = [one for one in self._forms if one.literals[0][:ANCHOR] in (whole if one.form.marked else small)]
         for number, line in enumerate(lines):
             if not line.strip():
                 continue
             window = bodies[number : number + 1 + FOREIGN_LINES]
-            form = find_form(forms, window, self._surfaces, opening=line, after_marker=is_marked(line))
+            form = find_form(
+                forms, window, self._surfaces, opening=line, after_marker=is_marked(line), unmarked=unmarked
+            )
             if form and (key := (form.gb_ids, form.slug, form.gone)) not in seen:
                 seen.add(key)
                 yield self._by_form(form, window, replace(_UNKNOWN, line=number + 1))
@@ -258,6 +270,8 @@ class Matcher:
 
     def _find_explanation(self, text: str) -> Iterator[Match]:
         whole = text.strip()
+        if whole.count("\n") >= WHOLE_LINES:
+            return
         for message in (ParsedMessage(explanation=whole, text=text), ParsedMessage(context=whole, text=text)):
             gb_ids = self.ids_of_wording(message.explanation, message.context)
             if 0 < len(gb_ids) <= MOST_CANDIDATES:
@@ -291,26 +305,36 @@ _UNKNOWN = Match(gb_ids=(), how="none", message=ParsedMessage())
 class CauseFinder:
     """Leaves out a message that only wraps another one, if that one is near it."""
 
-    def __init__(self, surfaces: Collection[str]) -> None:
+    def __init__(self, surfaces: Mapping[str, int]) -> None:
         self._surfaces = surfaces
         self._held: Match | None = None
-        self._cause_at = -CHAINED_LINES
+        self._last = (-CHAINED_LINES, 0)
+        """Line and surface of the last match that stays."""
 
     def take(self, match: Match) -> Iterator[Match]:
         """Take the next match; give those that stay. One that wraps waits for what follows it."""
-        held, self._held = self._held, None
-        if match.form is not None and match.form.slug in self._surfaces:
-            if held:
-                yield held
-            if match.line - self._cause_at >= CHAINED_LINES:
-                self._held = match
+        if not match.named:
+            yield match
             return
-        if held and match.line - held.line > CAUSE_AFTER:
-            yield held
-        if match.named:
-            self._cause_at = match.line
-        yield match
+        surface = self._surface(match)
+        held, self._held = self._held, None
+        if held and not (surface < self._surface(held) and match.line - held.line <= CAUSE_AFTER):
+            yield from self._keep(held)
+        line, last = self._last
+        if surface and last < surface and match.line - line < CHAINED_LINES:
+            return
+        if surface:
+            self._held = match
+        else:
+            yield from self._keep(match)
 
     def finish(self) -> Iterator[Match]:
         if self._held:
             yield self._held
+
+    def _keep(self, match: Match) -> Iterator[Match]:
+        self._last = match.line, self._surface(match)
+        yield match
+
+    def _surface(self, match: Match) -> int:
+        return self._surfaces.get(match.form.slug, 0) if match.form else 0

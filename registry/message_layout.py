@@ -72,8 +72,8 @@ FLAGS = {"link": "gi", "colour": "g", "clock": "g", "space": "g", "entity": "g"}
 FRAMING = {
     "link": LINK_PATTERN,
     "colour": r"\x1b(?:\[[0-9;?]*[A-Za-z]|[\]_][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\))",
-    "prefix": rf"^ ?(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?)+",
-    "clock": rf"{_CLOCK}|E {{3}}|> ?",
+    "prefix": rf"^ ?(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?|#{{1,3}} )+",
+    "clock": rf"{_CLOCK}|E {{3}}|> ?|#{{1,3}} ",
     "header": r"(?:[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
     rf"|(?:\[[0-9/_]{{1,30}}\] )?{_LOGGER}: \[[A-Z]{{4,8}}\] ?"  # torch 2.0 to 2.2
     rf"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):{_LOGGER}:"  # logging.basicConfig

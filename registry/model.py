@@ -381,8 +381,8 @@ class OtherMessage:
     """Markdown, the commonest first."""
     see: tuple[str, ...] = ()
     """Ids and other messages."""
-    surface: bool = False
-    """It only wraps another error, which is the one to look at."""
+    surface: int = 0
+    """It only wraps another error, which is the one to look at; the higher, the further outside."""
 
     @property
     def page(self) -> str:

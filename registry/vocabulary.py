@@ -37,8 +37,8 @@ class Vocabulary:
     lines: tuple[Wording, ...]
     """Lines of explanations, contexts and hints that can be looked up by themselves."""
     forms: tuple[FormTemplate, ...]
-    surfaces: frozenset[str]
-    """Messages that only wrap others."""
+    surfaces: Mapping[str, int]
+    """Messages that only wrap others -> how far outside they are."""
 
 
 def collect_vocabulary(registry: Registry) -> Vocabulary:
@@ -66,7 +66,7 @@ def collect_vocabulary(registry: Registry) -> Vocabulary:
         unregistered=frozenset(collapse(site.gb_type) for site in registry.unregistered),
         lines=tuple(_collect_lines(registry)),
         forms=make_form_templates(registry.forms),
-        surfaces=frozenset(one.slug for one in registry.other_messages if one.surface),
+        surfaces={one.slug: one.surface for one in registry.other_messages if one.surface},
     )
 
 

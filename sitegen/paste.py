@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from registry import matching, message_layout, messages
-from registry.forms import FormTemplate
+from registry.forms import ANCHOR, ENOUGH, FormTemplate
 from registry.model import OtherMessage, Registry
 from registry.templates import DISTINCTIVE, INFORMATIVE, Template
 from registry.vocabulary import Vocabulary, Wording, collect_vocabulary
@@ -71,9 +71,13 @@ def _breaks(registry: Registry, known: Vocabulary) -> Iterator[str]:
 def _limits() -> dict[str, object]:
     return {
         "short": matching.SHORT,
+        "anchor": ANCHOR,
+        "enough": ENOUGH,
+        "around_titles": matching.AROUND_TITLES,
         "most_candidates": matching.MOST_CANDIDATES,
         "chained_lines": matching.CHAINED_LINES,
         "cause_after": matching.CAUSE_AFTER,
+        "whole_lines": matching.WHOLE_LINES,
         "shared_hints": message_layout.SHARED_HINTS,
     }
 
@@ -97,11 +101,9 @@ def _ends(template: Template) -> str:
 
 
 def _form(one: FormTemplate) -> str:
-    """[marked, what may stand before and after the literals, literals, ids, message, since when gone, releases]."""
-    form, template = one.form, one.template
-    return compact(
-        [int(form.marked), _ends(template), template.literals, form.gb_ids, form.slug, form.gone, form.releases]
-    )
+    """[marked, exact, open at the start, literals, ids, message, since when gone, releases]."""
+    form, marks = one.form, (int(one.form.marked), int(one.exact), int(one.open_start))
+    return compact([*marks, one.literals, form.gb_ids, form.slug, form.gone, form.releases])
 
 
 def _message(one: OtherMessage) -> dict[str, object]:

@@ -40,7 +40,7 @@ NO_BREAKS = Unfit(
     command=_COMMAND.format("graph_breaks"),
 )
 _NOTHING_KNOWN = replace(NO_BREAKS, why="it has lines about torch, but none of them reports a break")
-_OF_TORCH = (b"torch._", b"torch/", b"torch\\", b"ynamo", b"nductor")
+_OF_TORCH = (b"torch", b"ynamo")
 _SHARED = replace(
     NO_BREAKS, question="which break it is", why="torch prints these lines for many breaks; give the lines above, too"
 )
@@ -103,7 +103,7 @@ class TextReader:
         """See Reader."""
         for draft in self._drafts.finish():
             self._take(draft)
-        text = self._short.decode("utf-8", "replace") if self._short and not self._named else ""
+        text = "" if self._named or self._short is None else self._short.decode("utf-8", "replace")
         for match in self._source.matcher.name_lines(text, torch=self._torch):
             self._take_match(match)
         for match in self._causes.finish():
@@ -154,15 +154,9 @@ class TextReader:
     def _place(self, match: Match) -> None:
         """Put a match to the breaks, or to the other messages."""
         if match.form is not None and match.form.slug:
-            self._messages.append(
-                FoundMessage(
-                    slug=match.form.slug,
-                    text=match.message.text,
-                    where=match.message.location,
-                    log=self._source.log,
-                    log_line=match.line,
-                )
-            )
+            slug, said, log = match.form.slug, match.message, self._source.log
+            found = FoundMessage(slug=slug, text=said.text, where=said.location, log=log, log_line=match.line)
+            self._messages.append(found)
             return
         one = read_break(match, self._source, self._around)
         if is_report(match):

@@ -2,65 +2,94 @@
 
 const LETTERS_AND_DIGITS = /[\p{L}\p{N}]/gu;
 const MUCH = 1e6; // more than any form weighs
+const MOST_SURFACES = 9;
 
 export class Forms {
   #forms;
   #collapse;
   #distinctive;
   #informative;
+  #anchor;
+  #enough;
 
-  constructor({ forms, messages, distinctive, informative }, collapse) {
-    this.#forms = forms.map(([marked, ends, literals, gbIds, slug, gone, releases]) => ({
+  constructor({ forms, messages, distinctive, informative, limits }, collapse) {
+    this.#forms = forms.map(([marked, exact, openStart, literals, gbIds, slug, gone, releases]) => ({
       marked: Boolean(marked),
-      ends,
+      exact: Boolean(exact),
+      openStart: Boolean(openStart),
       literals,
       weights: literals.map((literal) => literal.match(LETTERS_AND_DIGITS)?.length ?? 0),
       form: { gbIds, slug, gone, releases },
     }));
-    this.surfaces = new Set(Object.keys(messages).filter((slug) => messages[slug].surface));
+    this.surfaces = new Map(Object.entries(messages).map(([slug, { surface }]) => [slug, surface]));
     this.#collapse = collapse;
     this.#distinctive = distinctive;
     this.#informative = informative;
+    this.#anchor = limits.anchor;
+    this.#enough = limits.enough;
   }
 
-  /** Those that may be in a collapsed text; to be given to `find`. */
+  /** How far outside a form is that only wraps others; 0 for one that does not. */
+  surfaceOf(form) {
+    return this.surfaces.get(form?.slug) ?? 0;
+  }
+
+  /** Those that may be in a text; to be given to `find`. */
   within(text) {
-    return this.#forms.filter(({ literals }) => text.includes(literals[0]));
+    const whole = this.#collapse(text);
+    const small = whole.toLowerCase();
+    const isIn = ({ marked, literals }) => (marked ? whole : small).includes(literals[0].slice(0, this.#anchor));
+    return this.#forms.filter(isIn);
   }
 
   /** The form that explains most of a text, and starts in its first line; one that wraps others comes last. */
-  find(lines, { opening = "", afterMarker = false, among = this.#forms } = {}) {
+  find(lines, { opening = "", afterMarker = false, unmarked = false, among = this.#forms } = {}) {
     const rest = lines.slice(1).map(this.#collapse).join("");
     const reason = this.#collapse(lines[0]).replace(/^['"([]+|['"]+$/g, "");
     const wholeLine = this.#collapse(opening) || reason;
+    const anywhere = (wholeLine + rest).toLowerCase();
     let best = { rank: 0, form: null };
     for (const one of among) {
-      const first = one.marked ? reason : wholeLine;
-      const [whole, weight] = this.#weigh(one, first + rest, first.length, afterMarker);
-      const rank = weight && weight + (whole ? MUCH : 0) + (this.surfaces.has(one.form.slug) ? 0 : 2 * MUCH);
+      if (one.marked && !(afterMarker || unmarked)) continue;
+      const [text, first] = one.marked ? [reason + rest, reason.length] : [anywhere, wholeLine.length];
+      const [whole, weight] = this.#weigh(one, text, first, afterMarker);
+      const rank = weight && weight + (whole ? MUCH : 0) + 2 * MUCH * (MOST_SURFACES - this.surfaceOf(one.form));
       if (rank > best.rank) best = { rank, form: one.form };
     }
     return best.form;
   }
 
-  /** [whether all of a form is in the collapsed text, how much of that it explains]; the second is 0 if it does not fit. */
-  #weigh({ marked, ends, literals, weights }, text, firstLine, afterMarker) {
-    const exact = literals.length === 1 && !ends;
+  /** [whether all of a form is in the collapsed text, how much of that it explains]; the second is 0 for a misfit. */
+  #weigh({ marked, exact, openStart, literals, weights }, text, firstLine, afterMarker) {
     if (exact && weights[0] < this.#distinctive) {
       return [true, afterMarker && text.slice(0, firstLine) === literals[0] ? weights[0] : 0];
     }
-    const atStart = marked && !ends.includes("<");
+    const atStart = marked && !openStart;
     if (atStart && !text.startsWith(literals[0])) return [false, 0];
-    let at = 0;
-    let explained = 0;
-    for (const [number, literal] of literals.entries()) {
-      at = text.indexOf(literal, at);
-      if (at < 0 || (number === 0 && at >= firstLine)) return [false, atStart && explained >= this.#distinctive ? explained : 0];
-      at += literal.length;
-      explained += weights[number];
-    }
     let needed = this.#distinctive;
     if (marked) needed = afterMarker && atStart ? this.#informative : 2 * this.#distinctive;
-    return [true, explained >= needed ? explained : 0];
+    const ifCut = Math.max(needed, this.#distinctive);
+    let at = 0;
+    let explained = 0;
+    let whole = true;
+    for (const [number, literal] of literals.entries()) {
+      let found = text.indexOf(literal, at);
+      if (found < 0 && !marked) {
+        found = this.#findStart(text, literal, at);
+        whole = false;
+      }
+      if (found < 0 || (number === 0 && found >= firstLine)) return [false, atStart && explained >= ifCut ? explained : 0];
+      at = whole ? found + literal.length : found;
+      explained += weights[number];
+    }
+    return [whole, explained >= needed ? explained : 0];
+  }
+
+  /** Where a long literal starts that is not whole: the text ends in it, or goes on in another release's words; or -1. */
+  #findStart(text, literal, at) {
+    const found = literal.length > this.#anchor ? text.indexOf(literal.slice(0, this.#anchor), at) : -1;
+    if (found < 0) return -1;
+    const isCut = literal.startsWith(text.slice(found));
+    return isCut || text.startsWith(literal.slice(0, this.#enough), found) ? found : -1;
   }
 }

@@ -11,6 +11,7 @@ import {
   readLine,
   splitWords,
   strip,
+  stripAll,
   stripEnd,
   unlabelled,
   wordsOf,
@@ -109,7 +110,10 @@ export class Matcher {
 
   /** The ids that have, or once had, this gb_type: likeliest first. */
   idsOfType(gbType) {
-    return [...this.#matching("type", this.#collapse(gbType)).keys()];
+    const title = this.#collapse(gbType);
+    const found = [...this.#matching("type", title).keys()];
+    const bare = stripAll(title, this.#limits.around_titles);
+    return found.length || bare === title ? found : [...this.#matching("type", bare).keys()];
   }
 
   /** The ids whose explanation, and context if there is one, reads like this with its placeholders filled. */
@@ -130,7 +134,7 @@ export class Matcher {
     const inContext = this.#matching("context", context);
     if ([...explained.values()].some((weight) => weight >= this.#distinctive)) {
       let fitting = [...explained.keys()].filter((gbId) => inContext.has(gbId) || this.#silent.context.has(gbId));
-      if (!fitting.length) fitting = [...explained.keys()];
+      if (!fitting.length || !context) fitting = [...explained.keys()]; // a context that was cut off says nothing
       return this.#sorted(fitting, inContext, explained);
     }
     let distinctive = [...inContext.keys()].filter((gbId) => inContext.get(gbId) >= this.#distinctive);
@@ -178,7 +182,7 @@ export class Matcher {
     const others = lines.slice(1).map((_, at) => this.#forms.find(lines.slice(at + 1)));
     const forms = [first, ...others].filter(Boolean);
     // an exception that wraps another has the other's text in its next lines
-    const form = forms.find(({ slug }) => !this.#forms.surfaces.has(slug)) ?? forms[0];
+    const form = forms.sort((one, other) => this.#forms.surfaceOf(one) - this.#forms.surfaceOf(other))[0];
     return form ? byForm(form, lines, match) : match;
   }
 
@@ -192,7 +196,7 @@ export class Matcher {
     return worded.length ? { ...match, gbIds: worded, how: "wording" } : match;
   }
 
-  /** Name what is in a short text without torch's layout: forms, else titles, else an explanation, else lines. */
+  /** Name what is in a short text without torch's layout: forms, titles, an explanation, lines, old reasons; the first that is there. */
   nameLines(text) {
     if (lengthOf(text) > this.#limits.short) return [];
     const lines = text.split("\n").map((line) => readLine(line, this.#layout)[1]);
@@ -202,6 +206,7 @@ export class Matcher {
       () => this.#findTitles(bodies),
       () => this.#findExplanation(bodies.join("\n")),
       () => this.#findLines(bodies),
+      () => this.#findForms(lines, bodies, true),
     ]) {
       const found = [...find()];
       if (found.length) return found;
@@ -209,13 +214,13 @@ export class Matcher {
     return [];
   }
 
-  *#findForms(lines, bodies) {
+  *#findForms(lines, bodies, unmarked = false) {
     const seen = new Set();
-    const among = this.#forms.within(this.#collapse(lines.join("")));
+    const among = this.#forms.within(lines.join(""));
     for (const [number, line] of lines.entries()) {
       if (!strip(line)) continue;
       const window = bodies.slice(number, number + 1 + this.#layout.foreign_lines);
-      const form = this.#forms.find(window, { opening: line, afterMarker: isMarked(line, this.#layout), among });
+      const form = this.#forms.find(window, { opening: line, afterMarker: isMarked(line, this.#layout), unmarked, among });
       const key = form && [form.gbIds.join(), form.slug, form.gone].join("|");
       if (!form || seen.has(key)) continue;
       seen.add(key);
@@ -238,6 +243,7 @@ export class Matcher {
   }
 
   *#findExplanation(text) {
+    if (strip(text).split("\n").length > this.#limits.whole_lines) return;
     for (const field of ["explanation", "context"]) {
       const message = makeMessage({ [field]: strip(text), text });
       const gbIds = this.idsOfWording(message.explanation, message.context);
@@ -275,20 +281,26 @@ export class Matcher {
 
   /** Leave out a message that only wraps another one, if that one is near it. */
   *#findCauses(matches) {
-    const { chained_lines: chained } = this.#limits;
+    const { chained_lines: chained, cause_after: causeAfter } = this.#limits;
     let held = null;
-    let causeAt = -chained;
+    let last = { line: -chained, surface: 0 }; // of the last match that stays
+    const keep = (match) => {
+      last = { line: match.line, surface: this.#forms.surfaceOf(match.form) };
+      return match;
+    };
     for (const match of matches) {
-      const before = held;
-      held = null;
-      if (match.form && this.#forms.surfaces.has(match.form.slug)) {
-        if (before) yield before;
-        if (match.line - causeAt >= chained) held = match;
+      if (!isNamed(match)) {
+        yield match;
         continue;
       }
-      if (before && match.line - before.line > this.#limits.cause_after) yield before;
-      if (isNamed(match)) causeAt = match.line;
-      yield match;
+      const surface = this.#forms.surfaceOf(match.form);
+      const before = held;
+      held = null;
+      const isCause = before && surface < this.#forms.surfaceOf(before.form) && match.line - before.line <= causeAfter;
+      if (before && !isCause) yield keep(before);
+      if (surface && last.surface < surface && match.line - last.line < chained) continue;
+      if (surface) held = match;
+      else yield keep(match);
     }
     if (held) yield held;
   }

@@ -81,7 +81,7 @@ export function lengthOf(text) {
   return PAIR.test(text) ? Array.from(text).length : text.length;
 }
 
-function stripAll(text, characters) {
+export function stripAll(text, characters) {
   let start = 0;
   let end = text.length;
   while (end > start && characters.includes(text[end - 1])) end--;
