@@ -123,8 +123,8 @@ def choose(advice: Advice, fits: Fits, message: str) -> Advice:
     if fixes and any(one.globs == _TO_ALL for one in counsels):
         counsels = []  # what is said to all others is not said to those who have a fix
     misfit = ""
-    if advice.fixes and not fixes and all(one.globs == _TO_ALL for one in counsels):
-        others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
+    others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
+    if others and not fixes and all(one.globs == _TO_ALL for one in counsels):
         misfit = (
             f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
         )

@@ -33,10 +33,11 @@ LINK_SIGN = "/gb/"
 GRAPH_BREAKS = "__graph_breaks"
 """The artifact under which torch's loggers report breaks, as a record's header names it."""
 CHAIN = "*** While handling this graph break, another graph break occurred: ***"
+ATTRIBUTION = "Stack variable source attribution:"
+"""Between a message and the user's stack, since torch 2.12; its frames are not where the graph broke."""
 FROM_USER_CODE = ("from user code:", "User code traceback:")
 ENDINGS = (
     *FROM_USER_CODE,
-    "Stack variable source attribution:",
     "Set TORCHDYNAMO_VERBOSE",
     "Traceback (most recent call last)",
     "The above exception was",

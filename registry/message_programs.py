@@ -14,6 +14,8 @@ from typing import Any
 from registry.datafile import read_data_file
 from registry.documents import document_text, head
 from registry.errors import InvalidInput, Problem
+from registry.ids import is_gb_id
+from registry.matching import Match, Matcher
 from registry.model import MessageProgram, MessageRun
 from registry.result_files import parse_environment, read_result_files
 
@@ -108,3 +110,14 @@ def find_problems(records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
                 yield f"{name}: {fix} does not keep the message away"
             if not held["equal"]:
                 yield f"{name}: {fix} does not equal eager: {held.get('cause', '')}"
+
+
+def find_own(program: MessageProgram, text: str, matcher: Matcher) -> Match | None:
+    """The message that the program is about, if it is in the text."""
+    subject = program.name.partition("-")[0]
+    for match in (*matcher.name_text(text), *matcher.name_lines(text)):
+        if match.form is not None and match.form.slug == program.name:
+            return match
+        if is_gb_id(subject) and subject in match.gb_ids[:1]:
+            return match
+    return None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from registry.message_layout import (
+    ATTRIBUTION,
     BREAK_EXCEPTIONS,
     CHAIN,
     CONTEXT,
@@ -135,6 +136,8 @@ class _Record:
         self.ended = False
         self.stack_indent: int | None = None
         """Within the user's stack, how far the line above it is indented."""
+        self.aside = False
+        """Within lines that look like the user's stack, and are not."""
         self.located = False
         """Whether the place was known before the stack."""
         self.frame = ""
@@ -155,15 +158,21 @@ class _Record:
         waiting = self.draft or self.reason
         if waiting and self.stack_indent is not None:
             if indent > self.stack_indent:
-                self._read_stack(waiting, body)
+                if not self.aside:
+                    self._read_stack(waiting, body)
                 return
-            yield from self.close()
-            waiting = None
+            if self.aside and text.startswith(FROM_USER_CODE):
+                self.stack_indent, self.aside = None, False
+            else:
+                yield from self.close()
+                waiting = None
         label = LABEL.match(body)
         if label and not (self.ended and label[1] != EXPLANATION):
             yield from self._read_label(label, body, number)
         elif text == CHAIN:
             self._keep_as_cause()
+        elif waiting and text == ATTRIBUTION:
+            self.stack_indent, self.aside = indent, True
         elif waiting and text.startswith(FROM_USER_CODE):
             self.stack_indent, self.located = indent, bool(waiting.message.location)
         elif LINK_SIGN in text and ((links := LINK.findall(text)) or self.draft):
@@ -292,7 +301,7 @@ class _Record:
         if drafts or self.reason:
             self.location = ""
         self.chain, self.draft, self.reason = [], None, None
-        self.ended, self.stack_indent, self.frame = False, None, ""
+        self.ended, self.stack_indent, self.aside, self.frame = False, None, False, ""
 
 
 class DraftReader:

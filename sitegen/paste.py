@@ -51,6 +51,7 @@ def _layout() -> dict[str, object]:
         "form_signs": message_layout.FORM_SIGNS,
         "entities": message_layout.ENTITIES,
         "chain": message_layout.CHAIN,
+        "attribution": message_layout.ATTRIBUTION,
         "from_user_code": message_layout.FROM_USER_CODE,
         "endings": message_layout.ENDINGS,
         "break_exceptions": sorted(message_layout.BREAK_EXCEPTIONS),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from registry.message_layout import BEFORE_WORDS
-from registry.model import GraphBreak, Registry
+from registry.model import GraphBreak, OtherMessage, Registry
 from registry.taxonomy import UNCATEGORISED
 from sitegen.compact import compact
 from sitegen.facets import FACETS, OF_RELEASES, STATUSES, Facets, facet_values, facets_of
@@ -30,11 +30,14 @@ def render_search_data(registry: Registry) -> str:
     }
     facets = [_line(_facet(name, values[name], titles.get(name, {}))) for name in FACETS]
     breaks = [_line(_entry(gb, values)) for gb in registry]
+    messages = [_line(_message(one)) for one in registry.other_messages]
     return (
         f'{{"schema":{SCHEMA},\n"before":{compact(BEFORE_WORDS)},\n"facets":[\n'
         + ",\n".join(facets)
         + '\n],\n"breaks":[\n'
         + ",\n".join(breaks)
+        + '\n],\n"messages":[\n'
+        + ",\n".join(messages)
         + "\n]}\n"
     )
 
@@ -63,6 +66,11 @@ def _entry(gb: GraphBreak, values: Values) -> dict[str, Any]:
         "program": _program(gb.repro.source) if gb.repro else None,
         "facets": _masks(facets_of(gb), values),
     }
+
+
+def _message(one: OtherMessage) -> dict[str, Any]:
+    """A message that is no graph break; the same fields as a break's, so that one search finds both."""
+    return {"id": one.slug, "title": one.title.replace("`", ""), "lead": one.short, "text": one.forms}
 
 
 def _distinct(texts: Iterable[str], besides: str = "") -> list[str]:

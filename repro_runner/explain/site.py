@@ -82,6 +82,8 @@ class Site:
     """How the id of a break in a log was found: link, type, wording, form or none."""
     gone: str = ""
     """The release, "2.4", since which torch has no such break any more; only for the wording of an old release."""
+    worded_by: str = ""
+    """The releases, "2.0–2.6", whose words these are, if no newer release prints them."""
     candidates: tuple[str, ...] = ()
     """Other ids that fit the text in a log, the most likely first."""
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)

@@ -123,6 +123,7 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
         candidates=tuple(dict.fromkeys(gb_id for one in chain for gb_id in one.gb_ids[1:])),
         how=cause.how,
         gone=match.form.gone if match.form else "",
+        worded_by=match.form.releases if match.form else "",
         kind="frame skipped" if given_up[0] else _kind(match),
         file=place[0],
         line=place[1],

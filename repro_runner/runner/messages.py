@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from registry.ids import is_gb_id
-from registry.matching import Match, Matcher
+from registry.matching import Matcher
+from registry.message_programs import find_own
 from registry.model import MessageProgram
 from repro_runner.process import run_command
 
@@ -33,26 +33,15 @@ def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, 
         path = Path(folder, "program.py")
         path.write_text(program.source, "utf-8")
         printed, _ = _run(program, path, "message")
-        found = _own(program, printed, matcher)
+        found = find_own(program, printed, matcher)
         fixes: dict[str, dict[str, Any]] = {}
         for fix in program.fixes:
             said, outcome = _run(program, path, fix)
-            fixes[fix] = {"silent": _own(program, said, matcher) is None, "equal": outcome == "equal"}
+            fixes[fix] = {"silent": find_own(program, said, matcher) is None, "equal": outcome == "equal"}
             if outcome != "equal":
                 fixes[fix]["cause"] = normalise(outcome, Path(folder))[-500:]
         text = normalise(_LOGGER_CLOCK.sub(r"\1 ", found.message.text), Path(folder)) if found else ""
         return {"sha256": program.sha256, "printed": text, "fixes": fixes}
-
-
-def _own(program: MessageProgram, text: str, matcher: Matcher) -> Match | None:
-    """The message that the program is about, if it is in the text."""
-    subject = program.name.partition("-")[0]
-    for match in (*matcher.name_text(text), *matcher.name_lines(text)):
-        if match.form is not None and match.form.slug == program.name:
-            return match
-        if is_gb_id(subject) and subject in match.gb_ids[:1]:
-            return match
-    return None
 
 
 def _run(program: MessageProgram, path: Path, function: str) -> tuple[str, str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from functools import cache
 
 import pytest
 
-from registry.advice import Advice, Advisor, telling_hints
+from registry.advice import Advice, Advisor, choose, telling_hints
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence, Registry
+from registry.model import Environment, Evidence, Fits, Registry
 from registry.repros import parse_repro
 from registry.taxonomy import UNCATEGORISED
 from tests.samples import CATEGORY, knowledge, revision
@@ -186,3 +187,75 @@ def test_of_hints_that_many_breaks_share_none_passes_for_one_of_its_own() -> Non
     own = "A hint of its own."
     assert len(shared) >= 5
     assert [hint for hint in shared if telling_hints([hint, own])[0] != own] == []
+
+
+# --- the fix that fits the message ----------------------------------------------------------------------------------
+
+REASONS = {
+    "tensor 'x' size mismatch at index 0. expected 3, actual 4": "dynamic=True",
+    "tensor 'self._modules['layer']._parameters['weight']' size mismatch at index 0": "force_parameter_static_shapes",
+    "___check_obj_id(self._modules['attn'].processor, 131625166357568)": "recompile_limit",
+    "GLOBAL_STATE changed: grad_mode": "state of torch",
+    "scale == 0.5": "as a tensor",
+}
+"""The last reason of a recompile limit -> what the advice has to name."""
+
+
+def advised(gb_id: str, message: str) -> Advice:
+    found = Advisor(real()).advise(gb_id, torch="2.13.0", message=message)
+    assert found is not None
+    return found
+
+
+def test_hash_does_not_get_the_fix_for_print() -> None:
+    message = "builtin operator `{}` with argument types ['GenerationConfig'] (has_kwargs False)"
+    assert [fix.name for fix in advised("GB0059", message.format("print")).fixes] == ["fixed"]
+    other = advised("GB0059", message.format("hash"))
+    assert other.fixes == ()
+    assert other.misfit or other.counsels
+
+
+@pytest.mark.parametrize("kernel", ["sageattention._fused.PyCapsule.quant_per_warp_int8_cuda", "flash_attn_2_cuda.fwd"])
+def test_a_kernel_of_another_package_is_told_to_become_an_operator(kernel: str) -> None:
+    found = advised("GB0007", f"Dynamo does not know how to trace the builtin `{kernel}.` This function is either")
+    assert found.fixes == ()
+    assert "custom_op" in found.counsels[0].text
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_last_reason_of_the_recompile_limit_decides(reason: str) -> None:
+    said = f"torch._dynamo hit config.recompile_limit (8)\n   function: 'f' (a.py:1)\n   last reason: 0/7: {reason}\n"
+    (counsel,) = advised("GB0039", said).counsels
+    assert REASONS[reason] in counsel.text
+
+
+def test_an_operator_of_torch_itself_gets_no_fake_kernel() -> None:
+    own = advised("GB0090", "Operator `mylib.foo.default` has no fake kernel unsupported operator: mylib.foo.default")
+    torchs = advised("GB0090", "unsupported operator: aten.foo.default")
+    assert "fixed" in {fix.name for fix in own.fixes} or any("register_fake" in one.text for one in own.counsels)
+    assert torchs.fixes == ()
+
+
+def test_where_nothing_fits_it_is_said_what_the_fix_is_for() -> None:
+    fits = Fits(names=(r"builtin `(\w+)`",), fixes={"fixed": ("print",)})
+    known = advised("GB0059", "")
+    told = choose(replace(known, fixes=known.fixes[:1]), fits, "builtin `hash`")
+    assert told.misfit == "No tested fix for this form: the page's fix is for `print`, your code has `hash`."
+    assert choose(known, fits, "nothing is named").fixes == known.fixes
+
+
+def test_every_entry_finds_the_name_in_what_its_program_printed() -> None:
+    """And that name has a fix: otherwise the page's own program would be told that nothing fits."""
+    checked = 0
+    for gb in real():
+        fits = real().fits.get(gb.gb_id)
+        messages = [seen.message for seen in gb.fresh_evidence if seen.message and seen.environment.torch == "2.13.0"]
+        if fits is None or not messages or gb.gb_id == "GB0039":
+            continue
+        told = advised(gb.gb_id, messages[0])
+        assert told.fixes or not real_answers()[gb.gb_id].fixes, gb.gb_id
+        checked += 1
+    assert checked > 80
+    assert set(real().fits) <= {gb.gb_id for gb in real()}
+    programs = {one.program for fits in real().fits.values() for one in fits.counsels if one.program}
+    assert programs <= set(real().message_programs)

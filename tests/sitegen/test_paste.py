@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from registry.advice import Advisor
+from registry.ids import linked_ids
 from registry.matching import Match, Matcher
 from registry.merge import merge_registry
 from registry.messages import ParsedMessage, split_lines
@@ -24,7 +26,10 @@ from sitegen.answers import render_answers
 from sitegen.facets import STATUSES
 from sitegen.paste import render_paste
 from tests.conftest import ROOT
-from tests.registry.test_matching import HEADER, ITEM, LINK, WORST, committed, matcher, message
+from tests.registry.test_advice import REASONS
+from tests.registry.test_forms import COPIED, RECORDED
+from tests.registry.test_matching import HEADER, ITEM, LINK, WORST, committed, filled, matcher, message
+from tests.registry.test_single_lines import lines_of_wordings
 from tests.samples import HOSTILE, knowledge, release, revision, site
 from tests.tools import run_node
 
@@ -279,6 +284,67 @@ def test_types_without_an_id_and_ids_of_equal_weight_are_told_apart_alike(tmp_pa
 def test_any_text_is_read_alike(texts: list[str]) -> None:
     data = ROOT / "docs" / "assets" / "data" / "wordings.json"
     check_alike(texts, data)
+
+
+# --- forms, single lines, posts -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", COPIED)
+def test_every_form_is_named_alike_however_it_was_copied(copied: str, data: Path) -> None:
+    choose = random.Random(0)
+    texts = [filled(form.text, choose) for form in committed().forms]
+    marked = [f"torch._dynamo.exc.Unsupported: {text}" for text in texts]
+    check_alike([COPIED[copied](text) for text in (texts if copied != "as it is" else [*texts, *marked])], data)
+
+
+def test_every_line_of_every_wording_is_looked_up_alike(data: Path) -> None:
+    choose = random.Random(0)
+    check_alike([filled(line, choose) for _, _, line in sorted(set(lines_of_wordings()))], data)
+
+
+def test_public_posts_are_read_alike(data: Path) -> None:
+    posts = [json.loads(line) for line in (ROOT / "benchmarks" / "posts.jsonl").read_text("utf-8").splitlines()]
+    check_alike(["\n".join(post["lines"]) for post in posts], data)
+
+
+def test_recorded_logs_of_three_releases_are_read_alike(data: Path) -> None:
+    check_alike([path.read_text("utf-8") for path in sorted(RECORDED.glob("*-2.*.log"))], data)
+
+
+ADVISE = """
+import { readFileSync } from "node:fs";
+const [script, data] = process.argv.slice(-2);
+const { adviseFor } = await import(script);
+const answers = JSON.parse(readFileSync(data, "utf8"));
+const asked = JSON.parse(readFileSync(0, "utf8"));
+const told = asked.map(([gbId, message]) => {
+  const { fixes, counsels, misfit } = adviseFor(answers, gbId, message);
+  return [fixes.map(({ name }) => name), counsels.map(({ text }) => text), misfit];
+});
+process.stdout.write(JSON.stringify(told));
+"""
+
+
+def test_the_fix_that_fits_is_chosen_alike(data: Path) -> None:
+    registry = committed()
+    advisor = Advisor(registry)
+    ways_out = {category.key: category.way_out for category in registry.categories}
+    samples = ("hash", "print", "time.time", "mylib.PyCapsule.kernel", "aten.nonzero.default", "vllm.ops.rotary")
+    asked = [(gb_id, text) for text in captured() for gb_id in linked_ids(text)]
+    named = [f"call_function BuiltinVariable({name}) trace the builtin `{name}.`" for name in samples]
+    asked += [(gb_id, text) for gb_id in registry.fits for text in named]
+    asked += [("GB0039", f"last reason: 0/7: {reason}") for reason in REASONS]
+    expected = []
+    for gb_id, said in asked:
+        told = advisor.advise(gb_id, torch="", message=said)
+        assert told is not None
+        counsels = [one.text for one in told.counsels]
+        if told.misfit and not counsels:
+            counsels = [way for way in (ways_out.get(told.category.key),) if way]
+        expected.append([[fix.name for fix in told.fixes], counsels, told.misfit])
+    script = (SCRIPTS / "answers.js").as_uri()
+    answers = str(data.with_name("answers.json"))
+    assert json.loads(run_node(ADVISE, script, answers, stdin=json.dumps(asked))) == expected
 
 
 # --- the report -----------------------------------------------------------------------------------------------------

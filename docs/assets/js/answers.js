@@ -12,8 +12,8 @@ export function adviseFor({ ways_out: waysOut, answers }, gbId, message) {
   const isToAll = ({ globs }) => globs.join() === "*";
   advice.counsels = fits.counsels.filter(({ globs }) => isOneOf(subject, globs)).slice(0, 1);
   if (advice.fixes.length && advice.counsels.some(isToAll)) advice.counsels = []; // for those who have no fix
-  if (fixes.length && !advice.fixes.length && advice.counsels.every(isToAll)) {
-    const others = [...new Set(fixes.flatMap((fix) => fits.fixes[fix.name] ?? []))].sort();
+  const others = [...new Set(fixes.flatMap((fix) => fits.fixes[fix.name] ?? []))].sort();
+  if (others.length && !advice.fixes.length && advice.counsels.every(isToAll)) {
     const those = others.map((name) => `\`${name}\``).join(", ");
     advice.misfit = `No tested fix for this form: the page's fix is for ${those}, your code has \`${subject}\`.`;
     if (!advice.counsels.length && waysOut[category]) advice.counsels = [{ text: waysOut[category] }];

@@ -11,13 +11,20 @@ export function markdownOf({ breaks, others, unknown, shared }, site) {
   return `${parts.join("\n\n")}\n`;
 }
 
-function breakPart({ steps, count, places, source, gone, advice }, site) {
+/** What to say to somebody whose torch is old, as its words tell. */
+export function oldWords(gone, wordedBy) {
+  if (gone) return `torch ${gone} and later have no such break: a newer torch may be all that you need.`;
+  return wordedBy && `These are words of torch ${wordedBy}: try a newer torch first, it traces more.`;
+}
+
+function breakPart({ steps, count, places, source, gone, wordedBy, advice }, site) {
   const names = steps.flatMap(({ candidates }) => candidates.slice(0, 1)).map(({ gbId, title, page }) => {
     return page ? `[${gbId}](${new URL(page, site).href}) ${escaped(title)}` : gbId;
   });
   const lines = [`### ${names.join(" → ") || "An old graph break"}${times(count)}`];
   if (places.length) lines.push(`At \`${places[0].place}\`${source ? `:\n\n${fence(source, "python")}` : ""}`);
-  if (gone) lines.push(`torch ${gone} and later have no such break.`);
+  const old = oldWords(gone, wordedBy);
+  if (old) lines.push(old);
   if (advice?.why) lines.push(escaped(advice.why));
   if (advice?.misfit) lines.push(advice.misfit);
   for (const { text } of advice?.counsels ?? []) lines.push(`Try: ${text}`);

@@ -1,6 +1,6 @@
 // The breaks in a text: find them (in a worker), and show them. Used by the paste page and by the search box.
 
-import { markdownOf } from "./findings-markdown.js";
+import { markdownOf, oldWords } from "./findings-markdown.js";
 
 const root = new URL("../../", import.meta.url);
 const waiting = new Map(); // number of the request -> its text, and what to do with the answer
@@ -89,11 +89,12 @@ export function renderFindings(container, report) {
   container.replaceChildren(...(parts.length ? parts : advice(report)));
 }
 
-function breakItem({ steps, count, line, places, source, gone, advice: known }) {
+function breakItem({ steps, count, line, places, source, gone, wordedBy, advice: known }) {
   const shown = steps.map((step, at) => stepPart(step, roleOf(at, steps.length)));
   const advised = steps.length > 1 && "Fix the cause, and what it surfaced as goes with it.";
   const note = advised && element("p", { className: "found-note" }, advised);
-  const newer = gone && element("p", {}, `torch ${gone} and later have no such break: a newer torch may be all that you need.`);
+  const old = oldWords(gone, wordedBy);
+  const newer = old && element("p", { className: "found-try" }, old);
   const ownLine = source && element("pre", { className: "found-source", tabIndex: 0 }, source);
   const head = [countPart(count, line), ...shown, note, newer, placesPart(places), ownLine];
   return element("li", {}, ...head, ...(known ? adviceParts(known) : []), messagePart(steps));

@@ -3,10 +3,11 @@
 import { advise } from "./advice.js";
 import { readPairs, showPairs } from "./controls.js";
 import { facetTable, filterOf, passesAll, readState, writeState } from "./filters.js";
-import { button, element, emptyAdvice, resultItem } from "./results.js";
+import { button, element, emptyAdvice, messageItem, resultItem } from "./results.js";
 import { buildIndex, search, vocabulary } from "./search.js";
 
 const FIRST = 50;
+const MESSAGES = 4; // of those that are no graph breaks
 const LONG = 240; // characters: nobody types that much; it is a log
 const DATA = new URL("../data/breaks.json", import.meta.url);
 
@@ -43,7 +44,8 @@ async function fetchData() {
   const answer = await fetch(DATA);
   if (!answer.ok) throw new Error(`${answer.status}`);
   const data = await answer.json();
-  loaded = { index: buildIndex(data.breaks, data.before), table: facetTable(data.facets) };
+  const messages = buildIndex(data.messages, data.before);
+  loaded = { index: buildIndex(data.breaks, data.before), messages, table: facetTable(data.facets) };
   whenIdle(() => vocabulary(loaded.index));
   return loaded;
 }
@@ -83,15 +85,17 @@ function showPlainList(words = atRest) {
   count.textContent = words;
 }
 
-function showResults({ index, table }) {
+function showResults({ index, messages, table }) {
   const filters = state.pairs.map((pair) => filterOf(pair, table));
   const { entries, words, respelt } = search(index, state.text, passesAll(filters));
   showChips(filters);
   const asked = filters.some((filter) => table.has(filter.pair[0])) || state.text.trim();
   if (!asked) return showOnlyChips();
   count.textContent = [`${entries.length} of ${index.entries.length}`, ...respelt.map(respeltWords)].join(", ");
-  if (entries.length) return results.replaceChildren(...resultList(entries, words, table));
-  results.replaceChildren(emptyAdvice(state, advise(index, state.text, filters), takeWay));
+  const besides = filters.length ? [] : otherMessages(search(messages, state.text));
+  if (entries.length) return results.replaceChildren(...besides, ...resultList(entries, words, table));
+  results.replaceChildren(...besides, emptyAdvice(state, advise(index, state.text, filters), takeWay));
+  if (besides.length) return;
   if (!state.pairs.length && state.text.includes(" ")) offerFindings(state.text);
 }
 
@@ -101,7 +105,7 @@ async function offerFindings(text) {
   try {
     const { findBreaks, renderFindings } = await import("./findings.js");
     const report = await findBreaks(text);
-    if (mine !== turn || !report.breaks.length) return;
+    if (mine !== turn || !(report.breaks.length || report.others.length)) return;
     count.textContent = "Read as a message";
     const findings = element("div", "findings-here");
     renderFindings(findings, report);
@@ -109,6 +113,13 @@ async function offerFindings(text) {
   } catch {
     // the advice stands
   }
+}
+
+/** Messages that are no graph breaks, found by words that they really have. */
+function otherMessages({ entries, words, respelt }) {
+  if (!entries.length || !words.length || respelt.length) return [];
+  const items = entries.slice(0, MESSAGES).map((entry) => messageItem(entry, words));
+  return [element("section", "other-messages", element("h2", "", "Not graph breaks"), element("ul", "", ...items))];
 }
 
 function showOnlyChips() {

@@ -66,6 +66,7 @@ function describeBreak({ steps, form, count, line, places, source }, known, stat
     places: mostFrequent(places),
     source,
     gone: form?.gone ?? "",
+    wordedBy: form?.releases ?? "",
     advice: cause ? adviseFor(answers, cause.gbIds[0], cause.text) : null,
   };
 }

@@ -219,6 +219,7 @@ class LogRecord {
     this.draft = null;
     this.ended = false;
     this.stackIndent = null; // within the user's stack, how far the line above it is indented
+    this.aside = false; // within lines that look like the user's stack, and are not
     this.located = false; // whether the place was known before the stack
     this.frame = ""; // within the user's stack, file:line of the frame whose source comes next
     this.chain = [];
@@ -238,17 +239,25 @@ class LogRecord {
     let waiting = this.draft ?? this.reason;
     if (waiting && this.stackIndent !== null) {
       if (indent > this.stackIndent) {
-        this.#readStack(waiting.message, body);
+        if (!this.aside) this.#readStack(waiting.message, body);
         return;
       }
-      this.close();
-      waiting = null;
+      if (this.aside && startsWithAny(text, this.layout.from_user_code)) {
+        this.stackIndent = null;
+        this.aside = false;
+      } else {
+        this.close();
+        waiting = null;
+      }
     }
     const label = this.layout.label.exec(body);
     if (label && !(this.ended && label[1] !== this.layout.labels.explanation)) {
       this.#readLabel(label, body, number);
     } else if (text === this.layout.chain) {
       this.#keepAsCause();
+    } else if (waiting && text === this.layout.attribution) {
+      this.stackIndent = indent;
+      this.aside = true;
     } else if (waiting && startsWithAny(text, this.layout.from_user_code)) {
       this.stackIndent = indent;
       this.located = waiting.message.location !== "";
@@ -396,6 +405,7 @@ class LogRecord {
     this.draft = this.reason = null;
     this.ended = false;
     this.stackIndent = null;
+    this.aside = false;
     this.frame = "";
   }
 }

@@ -32,6 +32,14 @@ export function resultItem(entry, words, table) {
   return item;
 }
 
+/** A message that is no graph break: its title as a link, and what it is. */
+export function messageItem(entry, words) {
+  const spellings = words.flatMap((one) => one.spellings);
+  const link = element("a", "", ...marked(entry.title, spellings));
+  link.href = `messages/${entry.key}.html`;
+  return element("li", "", link, element("p", "result-where", ...marked(entry.lead.replaceAll("`", ""), spellings)));
+}
+
 function marked(text, spellings) {
   return highlight(text, spellings).map((part) => (part.marked ? element("mark", "", part.text) : part.text));
 }

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from registry.model import Category
+from registry.releases import version_key
 from repro_runner.explain.site import VERIFIED, Observed, Program, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.terminal import plain, table
@@ -64,9 +65,16 @@ def _reported(site: Site) -> str:
         words += "; " + ", ".join(f"{count}× on rank {rank}" for rank, count in site.ranks.items())
     if site.candidates:
         words += f"; the words may also stand for {', '.join(site.candidates)}"
+    return words if site.gb_ids or site.gone else f"{words}; the registry does not know it"
+
+
+def old_words(site: Site, torch: str) -> str:
+    """What to say to somebody whose torch is old, as its words tell; empty for all others, and for a newer `torch`."""
+    if not site.worded_by or (torch and version_key(torch)[:2] > version_key(site.worded_by.partition("–")[2])[:2]):
+        return ""
     if site.gone:
-        return f"{words}; torch {site.gone} and later have no such break, so a newer torch may be all that you need"
-    return words if site.gb_ids else f"{words}; the registry does not know it"
+        return f"torch {site.gone} and later have no such break: a newer torch may be all that you need"
+    return f"these are words of torch {site.worded_by}: try a newer torch first, it traces more"
 
 
 def explanation(site: Site) -> str:

@@ -21,6 +21,7 @@ from repro_runner.output.terminal import plain
 _STYLES = {"resumed": "yellow", "frame skipped": "magenta", "fatal": "bold red"}
 _WIDEST = 110
 _MOST_FIXES = 2
+_MOST_WAYS = 3
 _MOST_LINES = 4
 _MOST_FRAMES = 4
 _LEAST_CODE = 12
@@ -143,7 +144,7 @@ def _message(message: MessageView) -> Iterator[tuple[str, RenderableType]]:
     yield "what", Text(plain(message.what))
     yield "often", Text(plain(message.counts))
     yield "text", _shortened(message.text)
-    yield from (("try", Text(plain(text), style="green")) for text in message.ways_out[:_MOST_FIXES])
+    yield from (("try", Text(plain(text), style="green")) for text in message.ways_out[:_MOST_WAYS])
     yield "page", Text(message.link, style="blue")
 
 

@@ -235,7 +235,7 @@ def view_sites(
                 no_fix=helpful.no_fix if helpful else "",
                 misfit=helpful.misfit if helpful else "",
                 counsels=tuple(_counsels(helpful)) if helpful else (),
-                stopped=_stopped(helpful),
+                stopped=sentences.old_words(site, torch) or _stopped(helpful),
                 suggestion=_suggestion_view(outcome.suggestion(site)) if outcome else None,
             )
         )

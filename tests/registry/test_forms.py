@@ -1,0 +1,196 @@
+"""Forms: what torch prints outside of its layout is named, however it was copied, and stands for what the data says."""
+
+from __future__ import annotations
+
+import html
+import json
+import random
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from registry.errors import InvalidInput
+from registry.forms import read_old_wordings, read_other_messages
+from registry.message_layout import FORM_SIGNS
+from registry.model import Form
+from tests.conftest import ROOT
+from tests.registry.test_matching import committed, filled, matcher
+
+RECORDED = ROOT / "tests" / "repro_runner" / "fixtures" / "recorded_logs"
+HEADER = "W0811 21:16:49.580000 11928 torch/_dynamo/variables/tensor.py:776] [0/0] "
+
+
+def wrapped(text: str) -> str:
+    """As a terminal of 80 columns breaks it: within a word."""
+    return "\n".join(text[at : at + 80] for at in range(0, len(text), 80))
+
+
+COPIED: dict[str, Callable[[str], str]] = {
+    "as it is": str,
+    "after a header": lambda text: HEADER + text,
+    "after a cut header": lambda text: HEADER[30:] + text,
+    "after a compile id": lambda text: f"[0/0] {text}",
+    "quoted": lambda text: f"> {text}",
+    "in pytest": lambda text: f"E   {text}",
+    "in a comment": lambda text: f"# {text}",
+    "after a clock": lambda text: f"2025-11-15T03:15:57.1234567Z {text}",
+    "coloured": lambda text: f"\x1b[33m{text}\x1b[0m",
+    "as a warning": lambda text: f"/home/user/torch/_dynamo/x.py:12: UserWarning: {text}",
+    "as an error": lambda text: f"RuntimeError: {text}",
+    "wrapped by a terminal": wrapped,
+    "wrapped by a person": lambda text: textwrap.fill(text, 72),
+    "in a page's source": html.escape,
+    "without backticks": lambda text: text.replace("`", ""),
+}
+
+
+def forms() -> list[Form]:
+    """Those that may stand anywhere."""
+    return [form for form in committed().forms if not form.marked]
+
+
+def stands_for(text: str) -> list[str]:
+    """Ids and pages, in the order in which they are found."""
+    found = matcher().name_text(text)
+    return [name for one in found for name in ([one.form.slug] if one.form and one.form.slug else one.gb_ids)]
+
+
+@pytest.mark.parametrize("copied", COPIED)
+def test_every_form_is_named_however_it_was_copied(copied: str) -> None:
+    choose = random.Random(0)
+    surfaces = matcher().surfaces
+    missed = []
+    for form in forms():
+        printed = filled(form.text, choose).replace("\n", " ")
+        named = stands_for(COPIED[copied](printed))
+        wanted = [form.slug] if form.slug else list(form.gb_ids)
+        # "RuntimeError: backend='inductor' raised:" has words of two pages that wrap others; either will do.
+        if named[: len(wanted)] != wanted and not (form.slug in surfaces and named and named[0] in surfaces):
+            missed.append((form.text, named))
+    assert missed == []
+
+
+def test_a_form_that_is_cut_is_named_or_not_but_never_as_another() -> None:
+    choose = random.Random(0)
+    counts: Counter[str] = Counter()
+    for form in forms():
+        printed = filled(form.text, choose).replace("\n", " ")
+        named = stands_for(printed[: len(printed) * 3 // 4])
+        wanted = [form.slug] if form.slug else list(form.gb_ids)
+        counts["none" if not named else "right" if named[: len(wanted)] == wanted else f"{form.text} as {named}"] += 1
+    assert counts == {"right": 236, "none": 113}
+
+
+def test_every_form_of_a_long_log_has_a_sign() -> None:
+    """What a user sees with no flag set is found in a log of any length, too."""
+    told = [form.text for form in forms() if form.gb_ids and "config." in form.text]
+    assert told
+    assert [text for text in told if not any(sign in text for sign in (*FORM_SIGNS, "_dynamo"))] == []
+
+
+def test_every_old_wording_is_named_after_its_marker() -> None:
+    choose = random.Random(0)
+    counts: Counter[str] = Counter()
+    for form in committed().forms:
+        if not form.marked:
+            continue
+        if not (form.gb_ids or form.slug or form.gone):
+            counts["not mapped"] += 1
+            continue
+        printed = filled(form.text, choose).replace("\n", " ") if form.text[:1] not in "'\"" else form.text
+        found = matcher().name_text(f"torch._dynamo.exc.Unsupported: {printed}")
+        named = [one for one in found if one.named]
+        told = {name for one in named for name in (*one.gb_ids, *([one.form.slug, one.form.gone] if one.form else []))}
+        is_told = bool(told & {*form.gb_ids, form.slug, form.gone} - {""})
+        counts["named" if is_told else "as another" if named else "says too little"] += 1
+    assert counts == {"named": 815, "as another": 2, "says too little": 12, "not mapped": 25}
+
+
+def test_what_torch_2_0_to_2_7_printed_is_mapped_for_the_most_part() -> None:
+    rows = [
+        json.loads(line.rstrip(",")) for line in (ROOT / "registry/old_wordings.json").read_text().splitlines()[1:-1]
+    ]
+    mapped = [row for row in rows if not row.get("unmapped")]
+    assert len(mapped) >= 250
+    assert len(mapped) > 0.9 * len(rows)
+    known = {gb.gb_id for gb in committed()}
+    assert {gb_id for row in rows for gb_id in row.get("ids", ())} <= known
+    assert {row["message"] for row in rows if "message" in row} <= {one.slug for one in committed().other_messages}
+
+
+@pytest.mark.parametrize("release", ["2.8.0", "2.13.0", "2.15.0"])
+def test_what_a_release_prints_with_no_flag_is_named(release: str) -> None:
+    text = (RECORDED / f"plain-{release}.log").read_text("utf-8")
+    found = matcher().name_text(text)
+    assert {one.gb_id for one in found} == {"GB0039", "GB0124", "GB0007"}
+    limits = [one for one in matcher().find_messages(text.split("\n")) if one.form and one.message.function == "scaled"]
+    assert {one.message.location for one in limits} == {"/home/user/project/plain_warnings.py:25"}
+    assert all("last reason: " in one.message.text for one in limits)
+
+
+@pytest.mark.parametrize("release", ["2.8.0", "2.13.0", "2.15.0"])
+def test_with_the_log_of_breaks_each_break_has_its_line(release: str) -> None:
+    text = (RECORDED / f"graph_breaks-{release}.log").read_text("utf-8")
+    sources = {one.chain[0].gb_id: one.message.source for one in matcher().name_text(text) if one.message.source}
+    assert sources == {
+        "GB0124": "return x + x.sum().item()",
+        "GB0007": "return x + bisect.bisect_left([1, 2, 3], 2)",
+        "GB0170": "if x.sum() > 0:",
+        "GB0059": 'print("in a loop")',
+        "GB0025": "torch._dynamo.graph_break()",
+    }
+
+
+SKIP = """\
+Graph break: torch.compile cannot properly resume from this graph break, which results in a skip.
+torch.compile will skip tracing the frame forward (/home/user/model.py line 12) and fall back to eager.
+The graph break occurred in the following user code:
+  File "/home/user/model.py", line 14, in forward
+    return bool(x.any())
+"""
+CAUSE = """\
+Traceback (most recent call last):
+  File "torch/_dynamo/convert_frame.py", line 1, in _compile
+torch._dynamo.exc.Unsupported: Data-dependent branching
+"""
+
+
+def test_a_skip_is_explained_and_gives_way_to_its_cause() -> None:
+    assert stands_for(SKIP) == ["frame-skipped"]
+    assert stands_for(SKIP + CAUSE) == ["GB0170"]
+
+
+def test_an_exception_that_wraps_another_shows_its_cause() -> None:
+    wrapping = "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n"
+    assert stands_for(wrapping) == ["backend-compiler-failed"]
+    assert stands_for(f"{wrapping}RuntimeError: Compiler: cl is not found.") == ["no-cpp-compiler"]
+    assert stands_for(f"{wrapping}LoweringException: AssertionError: ") == ["inductor-crash"]
+    operator = (
+        "torch._dynamo.exc.UncapturedHigherOrderOpError: Cond doesn't work unless it is captured completely with "
+    )
+    assert stands_for(f"{operator}torch.compile. Got graph break/error:\n\n  Data-dependent branching\n") == ["GB0170"]
+
+
+@pytest.mark.parametrize("link", ["https://example.invalid/gb/.html", "https://example.invalid/gb/gb.html"])
+def test_a_link_without_its_id_ends_a_message_all_the_same(link: str) -> None:
+    text = f"Data-dependent branching\n  Explanation: e\n\n  Developer debug context: c\n\n visit: {link}\nnext line\n"
+    (found,) = matcher().name_text(text)
+    assert (found.gb_ids, found.message.link, found.message.context) == (("GB0170",), "", "c")
+
+
+def test_all_problems_of_the_data_are_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "other_messages.yml"
+    path.write_text("breaks: {}\nmessages:\n  one: {title: t, forms: [short], see: [nobody]}\n  two: 3\n", "utf-8")
+    with pytest.raises(InvalidInput) as caught:
+        read_other_messages(path)
+    told = str(caught.value)
+    assert all(
+        words in told for words in ("needs a text `short`", "says too little", "no message 'nobody'", "two: needs")
+    )
+    old = tmp_path / "old_wordings.json"
+    old.write_text('[\n{"text": "t", "first": "2.0", "last": "2.1"}\n]\n', "utf-8")
+    with pytest.raises(InvalidInput, match=r"old_wordings.json:2: not an old wording: needs one of ids"):
+        list(read_old_wordings(old))
