@@ -22,7 +22,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
 
 KINDS = (
     *("", "dashboard.html", "releases.html", "categories.html", "categories/data-dependent-control-flow.html"),
-    *("about.html", "paste.html", "api.html", "cost.html", "404.html"),
+    *("about.html", "paste.html", "api.html", "cost.html", "404.html", "messages.html", "messages/recompiles.html"),
     *("gb/gb0170.html", "gb/gb0252.html", "gb/gb0053.html", "gb/gb0024.html", "gb/gb0375.html"),
 )
 """A page of each type; of breaks one verified, one with much code, and those that lack a fix, reach or a program."""

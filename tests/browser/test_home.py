@@ -317,7 +317,7 @@ def test_a_hostile_title_is_shown_and_marked_as_text(visitor: Visitor) -> None:
     more: list[dict[str, object]] = [
         {"name": name, "words": name, "values": []} for name in ("status", "live", "registered")
     ]
-    data = json.dumps({"schema": 1, "facets": [facet, *more], "breaks": [entry]})
+    data = json.dumps({"schema": 1, "facets": [facet, *more], "breaks": [entry], "messages": []})
     visitor.page.route("**/breaks.json", lambda route: route.fulfill(body=data, content_type="application/json"))
     page = visitor.open("?q=img+onerror")
     expect(page.locator(".result-title")).to_have_text(title)
@@ -413,3 +413,20 @@ def test_nothing_is_stored(visitor: Visitor) -> None:
     page.locator("#results .result-id").first.wait_for()
     counts(page, len(ids(page)))
     assert page.evaluate("[localStorage.length, sessionStorage.length, document.cookie]") == [0, 0, ""]
+
+
+def test_a_search_finds_messages_that_are_no_graph_breaks(visitor: Visitor) -> None:
+    page = visitor.open("?q=cudagraphs")
+    found = page.locator(".other-messages a")
+    expect(found.first).to_be_visible()
+    assert "messages/cudagraph-skipped.html" in [link.get_attribute("href") for link in found.all()]
+    page.locator(BOX).fill("expression Eq(u0, 1)")
+    expect(page.locator(".other-messages")).to_have_count(0)
+    page.locator(BOX).fill("Could not guard on data-dependent expression Eq(u0, 1)")
+    expect(page.locator("#results")).to_contain_text("Not graph breaks")
+
+
+def test_filters_are_for_breaks_alone(visitor: Visitor) -> None:
+    page = visitor.open("?q=recompile&status=verified")
+    expect(page.locator("#results .result-id").first).to_be_visible()
+    expect(page.locator(".other-messages")).to_have_count(0)

@@ -15,6 +15,7 @@ from tests.registry.test_matching import HEADER, ITEM, LINK
 pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
 
 LOGS = Path(__file__).parent / "fixtures"
+RECORDED = Path(__file__).parents[1] / "repro_runner" / "fixtures" / "recorded_logs"
 LOOP = (LOGS / "loop.log").read_text("utf-8")
 FULLGRAPH = (LOGS / "fullgraph.log").read_text("utf-8")
 UNKNOWN = "Brand new\n  Explanation: unheard of\n\n  Developer debug context: c\n"
@@ -65,6 +66,62 @@ def test_a_pasted_traceback_names_its_break_and_leads_to_its_page(visitor: Visit
     page.get_by_role("link", name="GB0170").click()
     expect(page).to_have_url(re.compile(r"/gb/gb0170\.html$"))
     expect(page.locator("#gb0170")).to_be_visible()
+
+
+def test_a_break_comes_with_the_users_line_and_the_first_fix_that_fits(visitor: Visitor) -> None:
+    page = opened(visitor)
+    page.get_by_label("Traceback or log").fill((RECORDED / "graph_breaks-2.13.0.log").read_text("utf-8"))
+    says(page, "7 graph breaks found")
+    item = page.locator(".found > li", has_text="Unsupported Tensor.item() call")
+    expect(item.locator(".found-source")).to_have_text("return x + x.sum().item()")
+    expect(item.locator(".found-try").first).to_contain_text("Fix The number goes back into tensor arithmetic")
+    expect(item.locator(".found-code").first).to_contain_text("peak = x.abs().max()")
+
+
+def test_what_is_no_graph_break_is_said_to_be_none_and_leads_to_its_page(visitor: Visitor) -> None:
+    page = opened(visitor)
+    box = page.get_by_label("Traceback or log")
+    box.fill("[0/1] [__recompiles] Recompiling function step in /home/user/train.py:12\n")
+    says(page, "1 message that is not a graph break found")
+    expect(page.locator("#paste-findings")).to_contain_text("Not graph breaks")
+    expect(page.locator("#paste-findings")).not_to_contain_text("Breaks in this text")
+    page.get_by_role("link", name="A function was compiled again").click()
+    expect(page).to_have_url(re.compile(r"/messages/recompiles\.html$"))
+
+
+def test_a_warning_with_no_flag_set_is_answered_by_its_reason(visitor: Visitor) -> None:
+    page = opened(visitor)
+    reason = "0/7: tensor 'x' size mismatch at index 0"
+    said = f"torch._dynamo hit config.recompile_limit (8)\n   function: 'f' (a.py:3)\n   last reason: {reason}"
+    page.get_by_label("Traceback or log").fill(said)
+    says(page, "1 graph break found")
+    item = page.locator(".found > li")
+    expect(item).to_contain_text("GB0039")
+    expect(item.locator(".found-try")).to_contain_text("dynamic=True")
+    expect(item.locator(".found-places")).to_have_text("a.py:3")
+
+
+def test_a_line_of_many_breaks_names_none(visitor: Visitor) -> None:
+    page = opened(visitor)
+    page.get_by_label("Traceback or log").fill(
+        "  Hint: This is likely to be a Dynamo bug. Please report an issue to PyTorch."
+    )
+    says(page, "torch prints this line for many breaks. Paste the lines above it, too.")
+    assert ids(page) == []
+
+
+def test_findings_are_copied_as_markdown(visitor: Visitor) -> None:
+    page = opened(visitor)
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page.get_by_label("Traceback or log").fill(FULLGRAPH)
+    says(page, "found")
+    page.get_by_role("button", name="Copy as Markdown").click()
+    expect(page.get_by_role("button", name="Copied")).to_be_visible()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.startswith("### [GB0170](http")
+    assert "At `/home/user/model.py:13`" in copied
+    assert "```python\n" in copied
+    assert "Data-dependent branching" in copied
 
 
 def test_a_break_in_a_loop_is_shown_below_its_cause(visitor: Visitor) -> None:

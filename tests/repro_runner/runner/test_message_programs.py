@@ -99,7 +99,9 @@ def test_every_program_still_does_what_its_record_says(tmp_path: Path) -> None:
     assert main(["run", "--messages", "--out", str(out)]) == 0
     committed = json.loads((FOLDER / "torch-2.13.0-cpu.json").read_text("utf-8"))["records"]
     found = json.loads(out.read_text("utf-8"))["records"]
-    assert {name: one["fixes"] for name, one in found.items()} == {name: one["fixes"] for name, one in committed.items()}
+    assert {name: one["fixes"] for name, one in found.items()} == {
+        name: one["fixes"] for name, one in committed.items()
+    }
 
 
 def test_a_program_without_its_parts_is_refused(tmp_path: Path) -> None:
