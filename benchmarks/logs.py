@@ -2,6 +2,7 @@
 
 CPU seconds of this machine and this moment, files in the cache. The files are made here, from recorded logs and from
 the described form of those of tt-xla, and deleted at the end: a gigabyte of disk is needed. tlparse writes pages, too.
+`--against COMMIT` reads the same files with the reader of that commit, in turn with today's.
 """
 
 from __future__ import annotations
@@ -49,12 +50,30 @@ class Subject:
 SUBJECTS = (
     Subject(name="tt-xla", megabytes=500, pieces=lambda: tt_xla_pieces(), pattern="MLIR Module vhlo:"),
     Subject(name="+dynamo", megabytes=200, pieces=lambda: dynamo_pieces(), pattern="Graph Break Reason"),
+    Subject(name="other text", megabytes=200, pieces=lambda: text_pieces(), pattern="loss"),
     Subject(name="trace", megabytes=200, pieces=lambda: trace_pieces(), pattern='"dynamo_graph_break_reason"'),
 )
 
 
+READER = """
+import sys, time
+from pathlib import Path
+from benchmarks.logs import read
+from registry.knowledge import read_package
+from registry.matching import Matcher
+from registry.merge import merge_registry
+matcher = Matcher.from_registry(merge_registry(read_package()))
+start = time.process_time()
+read(Path(sys.argv[1]), matcher)
+print(time.process_time() - start)
+"""
+
+
 def main() -> None:
     """Print one table."""
+    if sys.argv[1:2] == ["--against"]:
+        compare_readers(sys.argv[2])
+        return
     matcher = Matcher.from_registry(merge_registry(read_package()))
     tlparse = shutil.which("tlparse", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     print("| log | MB | reader, MB/s | `graphbreak log` | `grep -c` | reader to grep | tlparse | found |")
@@ -83,6 +102,28 @@ def measure(path: Path, subject: Subject, matcher: Matcher, tlparse: str | None)
     found = f"{part.graphs or 0:,} graphs, {sum(one.count for one in part.breaks):,} reports of breaks"
     ratio = f"{reader / grep:.2f}"
     return f"| {subject.name} | {size:.0f} | {reader:.0f} | {verb:.0f} | {grep:.0f} | {ratio} | {others} | {found} |"
+
+
+def compare_readers(commit: str) -> None:
+    """Print how fast both readers are, and their ratio: medians of runs that alternate."""
+    print("| log | MB | this reader, MB/s | the other, MB/s | ratio |\n|---|---|---|---|---|")
+    with tempfile.TemporaryDirectory() as folder:
+        other = Path(folder, "other")
+        other.mkdir()
+        archive = subprocess.run(["git", "archive", commit], cwd=ROOT, capture_output=True, check=True).stdout
+        subprocess.run(["tar", "-x", "-C", str(other)], input=archive, check=True)
+        for subject in SUBJECTS:
+            path = Path(folder) / f"{subject.name}.log"
+            write_log(path, subject)
+            size = path.stat().st_size / 1e6
+            times: dict[Path, list[float]] = {ROOT: [], other: []}
+            for _ in range(TIMES):
+                for tree, taken in times.items():
+                    command = [sys.executable, "-c", READER, str(path)]
+                    taken.append(float(subprocess.run(command, cwd=tree, capture_output=True, check=True).stdout))
+            mine, theirs = (size / statistics.median(taken) for taken in times.values())
+            print(f"| {subject.name} | {size:.0f} | {mine:.0f} | {theirs:.0f} | {mine / theirs:.2f} |", flush=True)
+            path.unlink()
 
 
 def read(path: Path, matcher: Matcher) -> LogPart:
@@ -125,6 +166,14 @@ def write_log(path: Path, subject: Subject) -> None:
             file.write(piece)
             if file.tell() >= subject.megabytes * 1e6:
                 return
+
+
+def text_pieces() -> Iterator[bytes]:
+    """What a training prints that never breaks."""
+    step = 0
+    while True:
+        yield b"".join(b"step %d loss 0.123 lr 1e-4 tokens/s 18234.1\n" % (step + at) for at in range(10_000))
+        step += 10_000
 
 
 def tt_xla_pieces() -> Iterator[bytes]:

@@ -26,6 +26,8 @@ ANCHOR = 24
 """As many characters of a form are enough, if the text ends within it."""
 ENOUGH = 40
 """And as many, if it goes on with other words."""
+WHOLE = 6
+"""What it weighs more to be there whole."""
 MOST_SURFACES = 9
 
 
@@ -174,6 +176,13 @@ def make_form_templates(forms: Iterable[Form]) -> tuple[FormTemplate, ...]:
     return tuple(found)
 
 
+def forms_within(templates: Iterable[FormTemplate], lines: Iterable[str]) -> tuple[FormTemplate, ...]:
+    """Those that may be in a text: what all others cost is one search each."""
+    whole = collapse("".join(lines))
+    small = whole.lower()
+    return tuple(one for one in templates if one.literals[0][:ANCHOR] in (whole if one.form.marked else small))
+
+
 def find_form(
     templates: Iterable[FormTemplate],
     lines: Sequence[str],
@@ -192,13 +201,13 @@ def find_form(
     reason = collapse(lines[0]).lstrip("'\"([").rstrip("'\"")
     whole_line = collapse(opening) or reason
     anywhere = (whole_line + rest).lower()
-    best, form = (-MOST_SURFACES, False, 0), None
+    best, form = (-MOST_SURFACES, 0), None
     for one in templates:
         if one.form.marked and not (after_marker or unmarked):
             continue
         text, first = (reason + rest, len(reason)) if one.form.marked else (anywhere, len(whole_line))
         whole, weight = one.weigh(text, first, after_marker=after_marker)
-        rank = -surfaces.get(one.form.slug, 0), whole, weight
+        rank = -surfaces.get(one.form.slug, 0), weight + (WHOLE if whole else 0)
         if weight and rank > best:
             best, form = rank, one.form
     return form

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Literal
 
-from registry.forms import ANCHOR, find_form
+from registry.forms import find_form, forms_within
 from registry.message_layout import LABEL, SHARED_HINTS, is_marked, read_line, strip_markers
 from registry.messages import FOREIGN_LINES, Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import Form, Registry
@@ -87,6 +88,7 @@ class Matcher:
             for site in seen.call_sites
         }
         self._recent: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
+        self._form_of = lru_cache(256)(self._find_form_of)
 
     @property
     def surfaces(self) -> Mapping[str, int]:
@@ -196,12 +198,16 @@ class Matcher:
                 message = replace(match.message, gb_type=text.strip())
                 return replace(match, gb_ids=gb_ids, how="type", message=message)
         lines = [draft.message.gb_type, *draft.bodies]
-        first = find_form(self._forms, lines, self._surfaces, opening=draft.opening, after_marker=draft.marked)
-        others = (find_form(self._forms, lines[at:], self._surfaces) for at in range(1, len(lines)))
-        forms = [form for form in (first, *others) if form]
-        # An exception that wraps another has the other's text in its next lines.
-        form = min(forms, key=lambda one: self._surfaces.get(one.slug, 0), default=None)
+        form = self._form_of(tuple(lines), draft.opening, draft.marked)
         return self._by_form(form, lines, match) if form else match
+
+    def _find_form_of(self, lines: tuple[str, ...], opening: str, marked: bool) -> Form | None:
+        """The form of a message without fields. An exception that wraps another has its text in the next lines."""
+        known = forms_within(self._forms, (opening, *lines))
+        first = find_form(known, lines, self._surfaces, opening=opening, after_marker=marked)
+        others = (find_form(known, lines[at:], self._surfaces) for at in range(1, len(lines)))
+        forms = [form for form in (first, *others) if form]
+        return min(forms, key=lambda one: self._surfaces.get(one.slug, 0), default=None)
 
     @staticmethod
     def _by_form(form: Form, lines: Iterable[str], match: Match) -> Match:
@@ -242,9 +248,7 @@ class Matcher:
 
     def _find_forms(self, lines: list[str], bodies: list[str], *, unmarked: bool = False) -> Iterator[Match]:
         seen: set[tuple[object, ...]] = set()
-        whole = collapse("".join(lines))
-        small = whole.lower()
-        forms = [one for one in self._forms if one.literals[0][:ANCHOR] in (whole if one.form.marked else small)]
+        forms = forms_within(self._forms, lines)
         for number, line in enumerate(lines):
             if not line.strip():
                 continue

@@ -73,8 +73,8 @@ FLAGS = {"link": "gi", "colour": "g", "clock": "g", "space": "g", "entity": "g"}
 FRAMING = {
     "link": LINK_PATTERN,
     "colour": r"\x1b(?:\[[0-9;?]*[A-Za-z]|[\]_][^\x07\x1b\n]{0,300}(?:\x07|\x1b\\))",
-    "prefix": rf"^ ?(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?|#{{1,3}} )+",
-    "clock": rf"{_CLOCK}|E {{3}}|> ?|#{{1,3}} ",
+    "prefix": rf"^ ?(?:{_CLOCK}|{_ORIGIN}|E {{3}}|> ?|#{{1,3}} |[-+] ?(?=[A-Z\[]))+",
+    "clock": rf"{_CLOCK}|E {{3}}|> ?|#{{1,3}} |[-+] ?(?=[A-Z\[])",
     "header": r"(?:[VDIWEFC][0-9]{4} [0-9:]{8}\.[0-9]{1,9} [0-9]{1,20} [^\]\n]{1,300}\] ?"
     rf"|(?:\[[0-9/_]{{1,30}}\] )?{_LOGGER}: \[[A-Z]{{4,8}}\] ?"  # torch 2.0 to 2.2
     rf"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):{_LOGGER}:"  # logging.basicConfig
@@ -112,11 +112,12 @@ _MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "nsupported: ", REASON, CONT
 BLOCK_SIGNS = (*_MESSAGE_SIGNS, "_dynamo", "_inductor")
 """In a long log, one of these is near every message: what has none of them is passed over."""
 FORM_SIGNS = (
-    *("_dynamo hit config.", "Recompiling function ", "raph break from ", "UserWarning: ", "FailOnRecompileLimitHit"),
-    *("cudagraphs due to", "data-dependent", "_inductor.exc.", "onstraints violated", "CUDAGraphs"),
+    *("_dynamo hit config.", "Recompiling function ", "raph break from ", "UserWarning: "),
+    *("cudagraphs due to", "data-dependent", "_inductor.exc.", "CUDAGraphs"),
 )
 """In a long log, one of these is in the line with which a message without torch's layout starts."""
-SIGNS = (*_MESSAGE_SIGNS, "_dynamo.exc", GRAPH_BREAKS, "_dynamo/exc.py", "raph break", *FORM_SIGNS)
+_ALL_SIGNS = (*_MESSAGE_SIGNS, "_dynamo.exc", GRAPH_BREAKS, "_dynamo/exc.py", "raph break", *FORM_SIGNS)
+SIGNS = tuple(one for one in _ALL_SIGNS if not any(other in one and other != one for other in _ALL_SIGNS))
 """One of these is in every line at which a message may start."""
 ASKS_FOR_A_REPORT = (
     "It may be possible to write Dynamo tracing rules for this code",

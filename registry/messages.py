@@ -146,7 +146,7 @@ class _Record:
 
     @property
     def busy(self) -> bool:
-        return bool(self.draft or self.reason or self.chain)
+        return bool(self.draft or self.chain)
 
     def read(self, body: str, number: int) -> Iterator[Draft]:
         text = body.strip()
@@ -312,7 +312,7 @@ class DraftReader:
         self._records: OrderedDict[str, _Record] = OrderedDict()
         self._skipped = self._header = self._key = ""
         self._explained_until = 0
-        """In a log's records a line with a sign stands alone, but up to this line words may explain it."""
+        """Up to this line, words may explain a reason that was given; behind it, what goes on with it has a sign."""
 
     def awaits(self, number: int) -> bool:
         """Whether this line is needed even without one of torch's words; else only if a line with one follows it."""
@@ -351,10 +351,10 @@ class DraftReader:
             record.last = last if before == key else record.last
             self._skipped = ""
         yield from record.read(body, number)
+        if record.reason and record.reason.line == number:
+            self._explained_until = number + FOREIGN_LINES
         if not header:
             (self._busy.add if record.busy else self._busy.discard)(key)
-        elif record.reason and record.reason.line == number:
-            self._explained_until = number + FOREIGN_LINES
 
     def finish(self) -> Iterator[Draft]:
         """After the last line: the messages that nothing ended."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from registry import matching, message_layout, messages
-from registry.forms import ANCHOR, ENOUGH, FormTemplate
+from registry.forms import ANCHOR, ENOUGH, WHOLE, FormTemplate
 from registry.model import OtherMessage, Registry
 from registry.templates import DISTINCTIVE, INFORMATIVE, Template
 from registry.vocabulary import Vocabulary, Wording, collect_vocabulary
@@ -74,6 +74,7 @@ def _limits() -> dict[str, object]:
         "short": matching.SHORT,
         "anchor": ANCHOR,
         "enough": ENOUGH,
+        "whole": WHOLE,
         "around_titles": matching.AROUND_TITLES,
         "most_candidates": matching.MOST_CANDIDATES,
         "chained_lines": matching.CHAINED_LINES,

@@ -396,6 +396,7 @@ def test_without_script_there_is_the_list_and_no_dead_control(browser: Browser, 
         assert [href for href in visible if not href.startswith("gb/")] == [
             "paste.html",
             "categories.html",
+            "messages.html",
             "dashboard.html",
         ]
 

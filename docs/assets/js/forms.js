@@ -11,6 +11,7 @@ export class Forms {
   #informative;
   #anchor;
   #enough;
+  #whole;
 
   constructor({ forms, messages, distinctive, informative, limits }, collapse) {
     this.#forms = forms.map(([marked, exact, openStart, literals, gbIds, slug, gone, releases]) => ({
@@ -27,6 +28,7 @@ export class Forms {
     this.#informative = informative;
     this.#anchor = limits.anchor;
     this.#enough = limits.enough;
+    this.#whole = limits.whole;
   }
 
   /** How far outside a form is that only wraps others; 0 for one that does not. */
@@ -53,7 +55,7 @@ export class Forms {
       if (one.marked && !(afterMarker || unmarked)) continue;
       const [text, first] = one.marked ? [reason + rest, reason.length] : [anywhere, wholeLine.length];
       const [whole, weight] = this.#weigh(one, text, first, afterMarker);
-      const rank = weight && weight + (whole ? MUCH : 0) + 2 * MUCH * (MOST_SURFACES - this.surfaceOf(one.form));
+      const rank = weight && weight + (whole ? this.#whole : 0) + MUCH * (MOST_SURFACES - this.surfaceOf(one.form));
       if (rank > best.rank) best = { rank, form: one.form };
     }
     return best.form;

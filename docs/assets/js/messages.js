@@ -226,7 +226,7 @@ class LogRecord {
   }
 
   get busy() {
-    return Boolean(this.draft || this.reason || this.chain.length);
+    return Boolean(this.draft || this.chain.length);
   }
 
   read(body, number) {
@@ -492,7 +492,7 @@ export function* findDrafts(text, layout) {
   const found = [];
   let header = "";
   let key = "";
-  let explainedUntil = 0; // in a log's records a line with a sign stands alone; up to here words may explain it
+  let explainedUntil = 0; // up to this line, words may explain a reason that was given
   for (let line = lines.next(true); line !== null; line = lines.next(!busy.size && lines.number >= explainedUntil)) {
     for (const piece of withoutLineEnd(line).split("\r")) {
       let body;
@@ -524,8 +524,8 @@ export function* findDrafts(text, layout) {
         lines.last = "";
       }
       record.read(body, lines.number);
+      if (record.reason?.line === lines.number) explainedUntil = lines.number + layout.foreign_lines;
       if (!header) busy[record.busy ? "add" : "delete"](key);
-      else if (record.reason?.line === lines.number) explainedUntil = lines.number + layout.foreign_lines;
     }
     if (found.length) yield* found.splice(0);
   }

@@ -1,4 +1,4 @@
-"""Programs that cause a message: the committed runs hold, and a run tells a fix that does nothing from one that helps."""
+"""Programs that cause a message: the committed runs hold, and a run tells a fix that helps from one that does not."""
 
 from __future__ import annotations
 
