@@ -55,6 +55,7 @@ class BreakPages:
         self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
         self._sizes = {key: len(registry.in_category(key)) for key in self._categories}
         self._relations = Relations(registry)
+        self._counsels = {gb_id: fits.counsels for gb_id, fits in registry.fits.items()}
         self._page = environment.get_template("graph_break.md.j2")
         self._issue = environment.get_template("issue.md.j2")
 
@@ -66,6 +67,7 @@ class BreakPages:
             **_samples(gb, self._programs.get(gb.gb_id)),
             **_wording(gb),
             **_places(gb),
+            counsels=self._counsels.get(gb.gb_id, ()),
             newest=self._newest,
             related=self._relations.of(gb),
             seen_in=seen_in(gb),
