@@ -19,14 +19,3 @@ def step(x):
 def message():
     sys.modules["triton"] = None  # from now on `import triton` fails
     return torch.compile(step)(*inputs())
-
-
-def fixed():
-    """Use this when there is no Triton for your machine: `aot_eager` needs
-    none. It does not make the code faster."""
-    sys.modules["triton"] = None
-    return torch.compile(step, backend="aot_eager")(*inputs())
-
-
-def eager():
-    return step(*inputs())

@@ -36,6 +36,8 @@ class Sieve:
         """Bytes since the last block with a message, which may continue in them."""
         self._in_line = False
         """Whether the last block ended inside a line."""
+        self.of_torch = False
+        """Whether any block has words of torch's compiler."""
 
     def sift(self, block: bytes, awaits: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
         """Yield the needed lines of the next block. `awaits(number)` says whether the reader
@@ -45,6 +47,7 @@ class Sieve:
         self._in_line = not block.endswith(b"\n")
         has_message = any(sign in block for sign in _OF_A_MESSAGE)
         if has_message:
+            self.of_torch = True
             while self._held:
                 yield from self._scan(*self._held.popleft(), awaits)
             self._held_bytes = self._since_message = 0

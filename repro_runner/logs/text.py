@@ -36,11 +36,10 @@ _SUMMARY = re.compile(r"(?:FAILED|ERROR) |[^\"\n]{1,1000}\.py:[0-9]+: ")
 _COMMAND = "TORCH_LOGS={} python your_script.py 2> breaks.log"
 NO_BREAKS = Unfit(
     question="where graphs break",
-    why="nothing in it is from torch's loggers, and no exception of Dynamo's",
+    why="nothing in it is from Dynamo or Inductor",
     command=_COMMAND.format("graph_breaks"),
 )
 _NOTHING_KNOWN = replace(NO_BREAKS, why="it has lines about torch, but none of them reports a break")
-_OF_TORCH = (b"torch", b"ynamo")
 _SHARED = replace(
     NO_BREAKS, question="which break it is", why="torch prints these lines for many breaks; give the lines above, too"
 )
@@ -80,7 +79,7 @@ class TextReader:
         self._more_errors = 0
         self._causes = CauseFinder(source.matcher.surfaces)
         self._messages: list[FoundMessage] = []
-        self._named = self._of_torch = self._shared = False
+        self._named = self._shared = False
         self._short: bytes | None = b""
         """The whole text, as long as it is short: then its lines can be looked up one by one."""
 
@@ -91,7 +90,6 @@ class TextReader:
             self._version = version[1].decode() if version else ""
         if self._short is not None:
             self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
-        self._of_torch = self._of_torch or any(sign in block for sign in _OF_TORCH)
         if graphs := block.count(_TO_BACKEND):
             self._graphs = (self._graphs or 0) + graphs
         for number, line in self._sieve.sift(block, self._drafts.awaits):
@@ -127,7 +125,7 @@ class TextReader:
 
     def _unfit(self, found: str) -> Iterator[Unfit]:
         if found == TEXT and self._graphs is None and not (self._found.breaks or self._errors or self._messages):
-            yield _SHARED if self._shared else _NOTHING_KNOWN if self._of_torch else NO_BREAKS
+            yield _SHARED if self._shared else _NOTHING_KNOWN if self._sieve.of_torch else NO_BREAKS
         elif found == GRAPH_BREAKS and self._graphs is None:
             yield _NO_GRAPHS
 

@@ -123,7 +123,7 @@ def _find_unfit(analysis: LogAnalysis) -> dict[Unfit, list[str]]:
     found: dict[Unfit, list[str]] = {}
     for file in analysis.files:
         for one in file.part.unfit:
-            if file.named or not analysis.breaks or one != NO_BREAKS:
+            if file.named or not analysis.breaks or one.question != NO_BREAKS.question:
                 found.setdefault(one, []).append(file.name)
     return found
 
