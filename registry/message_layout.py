@@ -108,7 +108,7 @@ ENTITY = re.compile(FRAMING["entity"])
 SPACE = re.compile(FRAMING["space"])
 BEFORE_WORDS = rf"^\s*(?:[\w.]*_dynamo\.exc\.\w+|unsupported|{REASON}|reason|{EXPLANATION}|{HINT}|{CONTEXT}):\s+"
 """In a line that is searched for, what torch puts before the words; in JavaScript, in any case of letters."""
-_MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "nsupported: ", REASON)
+_MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "nsupported: ", REASON, CONTEXT)
 BLOCK_SIGNS = (*_MESSAGE_SIGNS, "_dynamo", "_inductor")
 """In a long log, one of these is near every message: what has none of them is passed over."""
 FORM_SIGNS = (
@@ -116,7 +116,7 @@ FORM_SIGNS = (
     *("cudagraphs due to", "data-dependent", "_inductor.exc."),
 )
 """In a long log, one of these is in the line with which a message without torch's layout starts."""
-_ALL_SIGNS = (*_MESSAGE_SIGNS, CONTEXT, "_dynamo.exc", GRAPH_BREAKS, "_dynamo/exc.py", "raph break", *FORM_SIGNS)
+_ALL_SIGNS = (*_MESSAGE_SIGNS, "_dynamo.exc", GRAPH_BREAKS, "_dynamo/exc.py", "raph break", *FORM_SIGNS)
 SIGNS = tuple(one for one in _ALL_SIGNS if not any(other in one and other != one for other in _ALL_SIGNS))
 """One of these is in every line at which a message may start."""
 ASKS_FOR_A_REPORT = (

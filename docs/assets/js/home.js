@@ -93,7 +93,7 @@ function showResults({ index, messages, table }) {
   if (!asked) return showOnlyChips();
   count.textContent = [`${entries.length} of ${index.entries.length}`, ...respelt.map(respeltWords)].join(", ");
   const besides = filters.length ? [] : otherMessages(search(messages, state.text));
-  if (entries.length) return results.replaceChildren(...besides, ...resultList(entries, words, table));
+  if (entries.length) return results.replaceChildren(...resultList(entries, words, table), ...besides);
   results.replaceChildren(...besides, emptyAdvice(state, advise(index, state.text, filters), takeWay));
   if (besides.length) return;
   if (!state.pairs.length && state.text.includes(" ")) offerFindings(state.text);

@@ -109,7 +109,8 @@ def test_every_site_says_where_how_often_and_what_to_do(seven: Ended) -> None:
         assert lines[site["line"] - 1].strip() == site["source"].strip()
         assert site["compiled"] >= 1
         assert site["ran"] == 1 or (site["ran"] is None and site["why_unknown"])
-        assert site["answers"][0]["fixes"]
+        answer = site["answers"][0]
+        assert answer["fixes"] or answer["counsels"]  # a fix that is for this very code, else what to try
         assert site["links"][0].endswith(f"/gb/{site['gb_ids'][0].lower()}.html")
 
 
