@@ -74,7 +74,7 @@ class Advisor:
         self._messages = {one.slug: one for one in registry.other_messages}
 
     def advise(self, gb_id: str, *, torch: str, message: str = "") -> Advice | None:
-        """What is known of the id, for somebody with this torch release; None for an id that nobody knows.
+        """What is known of the id, for a user of this torch release; None if the registry does not have the id.
 
         Of the fixes, only those that fit the message; all of them without one.
         """
@@ -100,7 +100,7 @@ class Advisor:
         return choose(advice, fits, message) if fits and message else advice
 
     def other_message(self, slug: str) -> OtherMessage:
-        """What is known of a message that is no graph break; KeyError for a slug that nobody knows."""
+        """The entry of a message that is not a graph break; KeyError if there is no such slug."""
         return self._messages[slug]
 
     def by_category(self, gb_ids: Iterable[str]) -> dict[Category, list[str]]:

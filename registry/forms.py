@@ -98,7 +98,7 @@ def read_forms(data: Path, other_messages: Iterable[OtherMessage]) -> tuple[Form
 
 
 def read_old_wordings(path: Path) -> Iterator[Form]:
-    """What torch 2.0 to 2.7 printed as the reason of a break; those that nobody could place stand for nothing."""
+    """What torch 2.0 to 2.7 printed as the reason of a break. A text that is not mapped has neither id nor page."""
     if not path.exists():
         return
     for number, line in enumerate(read_data_file(path).splitlines(), 1):

@@ -232,7 +232,7 @@ class Matcher:
 
         The first of these that is there: forms, titles, an explanation, lines of one, old reasons without a marker.
 
-        For a longer text, and for one that nobody knows, nothing.
+        Returns nothing for a longer text, and for one that is not known.
         """
         if len(text) > SHORT:
             return ()

@@ -55,7 +55,8 @@ def fixed_op():
 
 
 def fixed_plain():
-    """Use this when nobody needs the mark any more: call the plain function."""
+    """Use this when the function need not be disabled any more: call the plain
+    function."""
 
     @torch.compile(backend="eager", fullgraph=True)
     def model(x):

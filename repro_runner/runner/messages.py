@@ -22,6 +22,8 @@ from registry.model import MessageProgram
 from repro_runner.process import run_command
 
 _SECONDS = 300
+_OTHER_FOLDERS = re.compile(rf"{re.escape(tempfile.gettempdir())}/[^/\s]+/")
+"""What torch and the program write for themselves lies in folders with random names."""
 _LOGGER_CLOCK = re.compile(r"(?m)^([VDIWEF])[0-9]{4} [0-9:.]+ [0-9]+ ")
 
 
@@ -40,7 +42,8 @@ def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, 
             fixes[fix] = {"silent": find_own(program, said, matcher) is None, "equal": outcome == "equal"}
             if outcome != "equal":
                 fixes[fix]["cause"] = normalise(outcome, Path(folder))[-500:]
-        text = normalise(_LOGGER_CLOCK.sub(r"\1 ", found.message.text), Path(folder)) if found else ""
+        said = normalise(_LOGGER_CLOCK.sub(r"\1 ", found.message.text), Path(folder)) if found else ""
+        text = _OTHER_FOLDERS.sub("", said)
         return {"sha256": program.sha256, "printed": text, "fixes": fixes}
 
 
