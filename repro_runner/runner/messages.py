@@ -22,8 +22,7 @@ from registry.model import MessageProgram
 from repro_runner.process import run_command
 
 _SECONDS = 300
-_OTHER_FOLDERS = re.compile(rf"{re.escape(tempfile.gettempdir())}/[^/\s]+/")
-"""What torch and the program write for themselves lies in folders with random names."""
+_OTHER_FOLDERS = re.compile(rf"{re.escape(tempfile.gettempdir())}/[^/\s]+/")  # with random names
 _LOGGER_CLOCK = re.compile(r"(?m)^([VDIWEF])[0-9]{4} [0-9:.]+ [0-9]+ ")
 
 
@@ -43,8 +42,7 @@ def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, 
             if outcome != "equal":
                 fixes[fix]["cause"] = normalise(outcome, Path(folder))[-500:]
         said = normalise(_LOGGER_CLOCK.sub(r"\1 ", found.message.text), Path(folder)) if found else ""
-        text = _OTHER_FOLDERS.sub("", said)
-        return {"sha256": program.sha256, "printed": text, "fixes": fixes}
+        return {"sha256": program.sha256, "printed": _OTHER_FOLDERS.sub("", said), "fixes": fixes}
 
 
 def _run(program: MessageProgram, path: Path, function: str) -> tuple[str, str]:
