@@ -135,14 +135,16 @@ class FormTemplate:
     def weigh(self, text: str, first_line: int, *, after_marker: bool) -> tuple[bool, int]:
         """(Whether all of it is in the collapsed text, how much of that it explains); the second is 0 for a misfit.
 
-        A marked form stands at the start. Another one may stand anywhere. Either may be cut.
+        A marked form stands at the start, or says much. Another one may stand anywhere. Either may be cut.
         """
         form = self.form
         if self.exact and self.weights[0] < DISTINCTIVE:
             return True, self.weights[0] if after_marker and text[:first_line] == self.literals[0] else 0
         at_start = form.marked and not self.open_start
         if at_start and not text.startswith(self.literals[0]):
-            return False, 0
+            if after_marker:
+                return False, 0
+            at_start = False
         needed = DISTINCTIVE if not form.marked else INFORMATIVE if after_marker and at_start else 2 * DISTINCTIVE
         at, explained, whole = 0, 0, True
         for number, literal in enumerate(self.literals):

@@ -135,9 +135,7 @@ class Matcher:
     def name_draft(self, draft: Draft, *, torch: str | None = None) -> Match | None:
         """Name a message cut out of a log; None for what may be no message of torch's, and that nobody knows."""
         match = self._name(draft, torch)
-        if not (draft.certain or match.named):
-            return None
-        return replace(match, record=draft.record, opening=draft.opening)
+        return match if draft.certain or match.named else None
 
     def ids_of_type(self, gb_type: str, *, torch: str | None = None) -> tuple[str, ...]:
         """The ids that have, or once had, this gb_type: likeliest first."""
@@ -188,8 +186,17 @@ class Matcher:
         return tuple(sorted(gb_ids, key=lambda gb_id: (*evidence(gb_id), self._standing[gb_id])))
 
     def _name(self, draft: Draft, torch: str | None) -> Match:
-        causes = tuple(self._name_parsed(cause, draft.line, torch) for cause in draft.message.causes)
-        match = replace(self._name_parsed(draft.message, draft.line, torch), causes=causes)
+        message = draft.message
+        how, gb_ids = self._ids_of(message, torch)
+        match = Match(
+            gb_ids=gb_ids,
+            how=how,
+            message=message,
+            line=draft.line,
+            causes=tuple(self._name_cause(cause, draft.line, torch) for cause in message.causes),
+            record=draft.record,
+            opening=draft.opening,
+        )
         if match.how != "none" or draft.fields:
             return match
         # "Graph Break Reason: Encountered graph break when …:", then the type, then a log that was cut off
@@ -214,18 +221,18 @@ class Matcher:
         message = replace(match.message, gb_type="", text="\n".join(lines).rstrip())
         return replace(match, gb_ids=form.gb_ids, how="form", form=form, message=message)
 
-    def _name_parsed(self, message: ParsedMessage, line: int, torch: str | None) -> Match:
-        how: How = "none"
-        gb_ids: tuple[str, ...] = ()
-        if message.link:
-            how, gb_ids = "link", (message.link,)
-        elif gb_ids := self.ids_of_type(message.gb_type, torch=torch):
-            how = "type"
-        elif collapse(message.gb_type) not in self._unregistered and (
-            gb_ids := self.ids_of_wording(message.explanation, message.context)
-        ):
-            how = "wording"
+    def _name_cause(self, message: ParsedMessage, line: int, torch: str | None) -> Match:
+        how, gb_ids = self._ids_of(message, torch)
         return Match(gb_ids=gb_ids, how=how, message=message, line=line)
+
+    def _ids_of(self, message: ParsedMessage, torch: str | None) -> tuple[How, tuple[str, ...]]:
+        if message.link:
+            return "link", (message.link,)
+        if gb_ids := self.ids_of_type(message.gb_type, torch=torch):
+            return "type", gb_ids
+        is_registered = collapse(message.gb_type) not in self._unregistered
+        gb_ids = self.ids_of_wording(message.explanation, message.context) if is_registered else ()
+        return ("wording", gb_ids) if gb_ids else ("none", ())
 
     def name_lines(self, text: str, *, torch: str | None = None) -> tuple[Match, ...]:
         """Name what is in a short text without torch's layout.

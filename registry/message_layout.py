@@ -172,7 +172,13 @@ def read_line(line: str) -> tuple[str, str]:
 def is_marked(body: str) -> bool:
     """Whether torch's reason for a break follows a marker in this line."""
     marker = MARKER.search(body[:LINE_START])
-    return marker is not None and (not (marker[1] or marker[2]) or (marker[1] or marker[2]) in REASON_EXCEPTIONS)
+    return marker is not None and names_reason(marker)
+
+
+def names_reason(marker: re.Match[str]) -> bool:
+    """Whether what follows this marker is torch's reason for a break, and not another exception's text."""
+    exception = marker[1] or marker[2]
+    return not exception or exception in REASON_EXCEPTIONS
 
 
 def strip_markers(body: str) -> str:

@@ -30,7 +30,7 @@ from registry.message_layout import (
     REASON,
     has_form_sign,
     has_sign,
-    is_marked,
+    names_reason,
     read_line,
     strip_markers,
 )
@@ -77,7 +77,6 @@ class Draft:
     """A message being read; finished ones leave as they are."""
 
     line: int
-    message: ParsedMessage
     certain: bool
     """Only torch writes like this: worth keeping even if nobody knows it."""
     record: str = ""
@@ -86,10 +85,20 @@ class Draft:
     """The line with torch's marker, "Graph Break Reason: …": it tells what became of the break."""
     marked: bool = False
     """The marker says that torch's reason for a break follows."""
+    gb_type: str = ""
+    link: str = ""
+    operator: str = ""
+    location: str = ""
+    function: str = ""
+    source: str = ""
+    text: str = ""
+    """Of a message without fields."""
     indent: int = 0
     fields: list[tuple[str, list[str]]] = field(default_factory=list)
     bodies: list[str] = field(default_factory=list)
     foreign: int = 0
+    message: ParsedMessage = field(default_factory=ParsedMessage)
+    """All of it, when it is finished."""
 
     def add_field(self, name: str, text: str) -> None:
         self.fields.append((name, [text]))
@@ -111,12 +120,17 @@ class Draft:
         values: dict[str, list[str]] = {}
         for name, lines in self.fields:
             values.setdefault(name, []).append("\n".join(lines).strip())
-        self.message = replace(
-            self.message,
+        self.message = ParsedMessage(
+            gb_type=self.gb_type,
             explanation="\n".join(values.get(EXPLANATION, ())),
             hints=tuple(values.get(HINT, ())),
             context="\n".join(values.get(CONTEXT, ())),
-            text="\n".join(self.bodies).strip("\n"),
+            link=self.link,
+            higher_order_operator=self.operator,
+            location=self.location,
+            function=self.function,
+            source=self.source,
+            text="\n".join(self.bodies).strip("\n") if self.fields else self.text,
             causes=tuple(causes),
         )
         return self
@@ -174,7 +188,7 @@ class _Record:
         elif waiting and text == ATTRIBUTION:
             self.stack_indent, self.aside = indent, True
         elif waiting and text.startswith(FROM_USER_CODE):
-            self.stack_indent, self.located = indent, bool(waiting.message.location)
+            self.stack_indent, self.located = indent, bool(waiting.location)
         elif LINK_SIGN in text and ((links := LINK.findall(text)) or self.draft):
             yield from self._read_links(links, body, number)
         else:
@@ -184,12 +198,12 @@ class _Record:
         """Take a line of the user's stack: the innermost frame is the place, unless the message named it before."""
         if frame := FRAME.match(body):
             self.frame = f"{frame[1]}:{frame[2]}"
-            if not self.located or self.frame == waiting.message.location:
-                source = (frame[4] or "").strip()
-                waiting.message = replace(waiting.message, location=self.frame, function=frame[3] or "", source=source)
+            if not self.located or self.frame == waiting.location:
+                waiting.location, waiting.function = self.frame, frame[3] or ""
+                waiting.source = (frame[4] or "").strip()
         elif self.frame:
-            if self.frame == waiting.message.location and not waiting.message.source:
-                waiting.message = replace(waiting.message, source=body.strip())
+            if self.frame == waiting.location and not waiting.source:
+                waiting.source = body.strip()
             self.frame = ""
 
     def _read_label(self, label: re.Match[str], body: str, number: int) -> Iterator[Draft]:
@@ -201,8 +215,8 @@ class _Record:
         if name == EXPLANATION or headless:
             gb_type = "" if headless else strip_markers(self.last)
             reason, self.reason = self.reason, None
-            if reason and not reason.message.gb_type.endswith(":") and reason.message.gb_type != gb_type:
-                yield reason  # no preamble ("Graph break encountered:") of this one, but a message of its own
+            if reason and not reason.gb_type.endswith(":") and reason.gb_type != gb_type:
+                yield reason.finish()  # no preamble ("Graph break encountered:") of this one, but a message of its own
                 reason = None
             causes = [*self.chain] if self.draft is None else []
             if not causes:
@@ -210,10 +224,12 @@ class _Record:
             self.chain = causes
             self.draft = Draft(
                 line=reason.line if reason else number,
-                message=ParsedMessage(gb_type=gb_type, higher_order_operator=self.operator, location=self.location),
                 certain=reason is not None and reason.certain,
                 record=self.key,
                 opening=reason.opening if reason else self._marked_line(),
+                gb_type=gb_type,
+                operator=self.operator,
+                location=self.location,
                 indent=len(body) - len(body.lstrip()),
                 bodies=[gb_type] if gb_type else [],
             )
@@ -229,14 +245,12 @@ class _Record:
 
     def _read_links(self, links: list[str], body: str, number: int) -> Iterator[Draft]:
         if self.draft and not self.ended:
-            link = links.pop(0).upper() if links else ""
-            self.draft.message = replace(self.draft.message, link=link)
+            self.draft.link = links.pop(0).upper() if links else ""
             self.draft.bodies.append(body)
             self.draft.certain = self.ended = True
         text = body.strip()  # once: a line may hold megabytes, and thousands of links
         for link in links:
-            message = ParsedMessage(link=link.upper(), text=text)
-            yield Draft(line=number, message=message, certain=True, record=self.key)
+            yield Draft(line=number, certain=True, record=self.key, link=link.upper(), text=text).finish()
 
     def _read_text(self, body: str, text: str, number: int) -> Iterator[Draft]:
         if self.ended or text.startswith(ENDINGS):
@@ -251,8 +265,8 @@ class _Record:
             yield from self.close()
             by_torch = body[marker.start() :].startswith(REASON) or (marker[1] or marker[2]) in BREAK_EXCEPTIONS
             certain = by_torch or self.location != ""  # before torch 2.7: "Graph break in user code at …", "Reason: …"
-            marked = is_marked(body)
-            self._wait(body[marker.end() :].strip(), number, certain=certain, opening=text, marked=marked)
+            reason = body[marker.end() :].strip()
+            self._wait(reason, number, certain=certain, opening=text, marked=names_reason(marker))
         elif has_form_sign(body):
             yield from self.close()
             self._wait(text, number, certain=False)
@@ -262,9 +276,15 @@ class _Record:
 
     def _wait(self, reason: str, number: int, *, certain: bool, opening: str = "", marked: bool = False) -> None:
         """Take a line that names a reason; what follows may explain it."""
-        message = ParsedMessage(gb_type=strip_markers(reason), location=self.location, text=reason)
         self.reason = Draft(
-            line=number, message=message, certain=certain, record=self.key, opening=opening, marked=marked
+            line=number,
+            certain=certain,
+            record=self.key,
+            opening=opening,
+            marked=marked,
+            gb_type=strip_markers(reason),
+            location=self.location,
+            text=reason,
         )
 
     def _starts_anew(self, body: str) -> bool:
@@ -277,7 +297,7 @@ class _Record:
         if self.reason:
             self.reason.bodies.append(body)
             if place := FUNCTION.match(body):
-                self.reason.message = replace(self.reason.message, function=place[1], location=place[2])
+                self.reason.function, self.reason.location = place[1], place[2]
         waiting = self.draft or self.reason
         if waiting:
             waiting.foreign += 1
@@ -297,7 +317,7 @@ class _Record:
             final.opening = drafts[0].opening
             yield final.finish(cause.message for cause in causes)
         elif self.reason:
-            yield self.reason
+            yield self.reason.finish()
         if drafts or self.reason:
             self.location = ""
         self.chain, self.draft, self.reason = [], None, None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 from registry.message_layout import BLOCK_SIGNS, SIGNS
 from repro_runner.logs.blocks import BLOCK, find_cut
@@ -11,7 +11,7 @@ from repro_runner.logs.blocks import BLOCK, find_cut
 LONG_LINE = 64 * 1024
 """A longer line is split into pieces, so that a message in it does not contain the whole line."""
 
-_AT_ONCE = 4 * 1024
+_AT_ONCE = 1024
 """This many bytes after a sign are passed on without a further search, because more signs usually follow."""
 
 _OF_A_MESSAGE = tuple(sign.encode() for sign in BLOCK_SIGNS)
@@ -43,7 +43,6 @@ class Sieve:
         """Yield the needed lines of the next block. `awaits(number)` says whether the reader
         needs that line, whatever is in it; it may change after each line."""
         arrived = self._number, block, self._in_line
-        self._number += block.count(b"\n")
         self._in_line = not block.endswith(b"\n")
         has_message = any(sign in block for sign in _OF_A_MESSAGE)
         if has_message:
@@ -52,9 +51,10 @@ class Sieve:
                 yield from self._scan(*self._held.popleft(), awaits)
             self._held_bytes = self._since_message = 0
         if awaits(arrived[0]) or has_message or self._since_message < BLOCK:
-            yield from self._scan(*arrived, awaits)
+            self._number = yield from self._scan(*arrived, awaits)
         else:
             self._hold(arrived)
+            self._number += block.count(b"\n")
         self._since_message += len(block)
 
     def _hold(self, block: tuple[int, bytes, bool]) -> None:
@@ -64,25 +64,29 @@ class Sieve:
             self._held_bytes -= len(self._held.popleft()[1])
 
     @staticmethod
-    def _scan(number: int, block: bytes, in_line: bool, awaits: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
+    def _scan(
+        number: int, block: bytes, in_line: bool, awaits: Callable[[int], bool]
+    ) -> Generator[tuple[int, str], None, int]:
+        """Yield the needed lines; return the number of the line after the block."""
         at, size = 0, len(block)
         signs = _Signs(block)
         while at < size:
             if not awaits(number):
                 sign = signs.next(at)
                 start = size if sign == size else max(at, block.rfind(b"\n", at, sign) + 1)
-                if skipped := block[at:start].rstrip():
-                    last = skipped.rfind(b"\n") + 1
-                    yield number + skipped.count(b"\n"), _text(skipped[last:][-LONG_LINE:])
                 number += block.count(b"\n", at, start)
+                if skipped := block[at:start].rstrip():
+                    blank = block.count(b"\n", at + len(skipped), start)
+                    yield number - blank, _text(skipped[skipped.rfind(b"\n") + 1 :][-LONG_LINE:])
                 at = start
                 if at == size:
-                    return
+                    break
             end = block.find(b"\n", at + _AT_ONCE) + 1 or size
             taken = block[at:end]
             yield from _lines(taken, number, in_line=at == 0 and in_line)
             number += taken.count(b"\n")
             at = end
+        return number
 
 
 class _Signs:
