@@ -1,7 +1,8 @@
 """How much of what people really paste is recognised. posts.md says where the posts are from.
 
 A post is right if its label is the first answer for one of the messages found in it, among if it is a further
-candidate, family if another id of the same category was named, or what the label describes in words. Whether the
+candidate, family if another id of the same category was named, what the label describes in words, or only a message
+whose page says that it wraps another one. Whether the
 advice agrees with what solved the problem in the thread was judged by hand, for the advice that was shown then.
 """
 
@@ -38,10 +39,13 @@ PARTS = {
         "boxed-arguments",
         "donated-buffer",
     },
+    "control-flow-user-error": {"cond-arguments"},
     "data-dependent-guard": {"pending-unbacked-symbol"},
+    "GB4315": {"fake-tensor-error"},
     "new: compiled backward function called inside vmap/grad/vjp": {"backward-in-vmap"},
 }
-"""Subjects that labels name, and that have more than one page, or got one later."""
+"""Subjects that labels name, and that have more than one page, or got one later; before torch 2.13, the message of
+GB4315 has none of its words, and a page of its own."""
 VERDICTS = ("right", "among", "family", "not", "wrong")
 ADVICE = ("agrees", "partly", "no", "not judged")
 
@@ -59,7 +63,8 @@ def names_of(match: Match) -> tuple[str, ...]:
 
 def judge(post: dict[str, Any], matcher: Matcher, registry: Registry) -> str:
     """One of VERDICTS."""
-    wanted = set(post["ids"]) or {post["page"], *PARTS.get(post["page"], ())} - {""}
+    labels = set(post["ids"]) or {post["page"]} - {""}
+    wanted = labels.union(*(PARTS.get(label, ()) for label in labels))
     found = [names for match in matcher.name_text("\n".join(post["lines"])) if (names := names_of(match))]
     if any(names[0] in wanted for names in found):
         return "right"
@@ -68,7 +73,8 @@ def judge(post: dict[str, Any], matcher: Matcher, registry: Registry) -> str:
     categories = {gb.gb_id: gb.category for gb in registry}
     kin = {gb_id for gb_id, category in categories.items() if category in {categories.get(one) for one in wanted}}
     named = {name for names in found for name in names}
-    if named & kin or any(name in post["family"] for name in named):
+    wrappers = {one.slug for one in registry.other_messages if one.surface}
+    if named & kin or any(name in post["family"] for name in named) or (named and named <= wrappers):
         return "family"
     return "wrong" if found and wanted else "not"
 

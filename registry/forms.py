@@ -20,7 +20,7 @@ from registry.templates import DISTINCTIVE, INFORMATIVE, collapse, make_template
 from registry.yamlfile import read_yaml
 
 _TEXTS = ("title", "short", "releases", "meaning")
-_LISTS = ("forms", "do", "see")
+_LISTS = ("forms", "beside", "frames", "do", "see")
 _TARGETS = ("ids", "gone", "message", "unmapped")
 ANCHOR = 24
 """As many characters of a form are enough, if the text ends within it."""
@@ -29,6 +29,8 @@ ENOUGH = 40
 WHOLE = 6
 """What it weighs more to be there whole."""
 MOST_SURFACES = 9
+COMPILER_SIGNS = ("_inductor", "_dynamo", "torchinductor", "torch.compile", "torchdynamo", "triton")
+"""In small letters: what a text has that is about torch's compiler."""
 
 
 def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
@@ -51,10 +53,13 @@ def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
             short=one["short"].strip(),
             releases=one["releases"].strip(),
             forms=tuple(one.get("forms") or ()),
+            beside=tuple(one.get("beside") or ()),
+            frames=tuple(one.get("frames") or ()),
             meaning=one["meaning"].strip(),
             ways_out=tuple(text.strip() for text in one["do"]),
             see=tuple(one.get("see") or ()),
             surface=int(one.get("surface") or 0),
+            is_warning=bool(one.get("warning")),
         )
         for slug, one in sorted(entries.items())
     )
@@ -81,17 +86,20 @@ def _check(entry: Any) -> Iterator[str]:
             yield f"needs a list of texts under `{name}`"
     if not entry.get("do"):
         yield "needs at least one text under `do`"
-    for text in entry.get("forms") or ():
+    for text in (*(entry.get("forms") or ()), *(entry.get("beside") or ())):
         template = make_template(str(text), "form")
         if template is None or template.weight < DISTINCTIVE:
             yield f"the form {text!r} says too little to be recognised; add words"
-    for name in sorted(set(entry) - {*_TEXTS, *_LISTS, "surface"}):
+    for name in sorted(set(entry) - {*_TEXTS, *_LISTS, "surface", "warning"}):
         yield f"has no use for `{name}`; remove it"
 
 
 def read_forms(data: Path, other_messages: Iterable[OtherMessage]) -> tuple[Form, ...]:
     """Every form under `data`, the folder registry/; all problems at once as InvalidInput."""
-    forms = [Form(text=text, slug=one.slug) for one in other_messages for text in one.forms]
+    forms = []
+    for one in other_messages:
+        forms += [Form(text=text, slug=one.slug) for text in one.forms]
+        forms += [Form(text=text, slug=one.slug, beside=True) for text in one.beside]
     for gb_id, texts in _read(data / "other_messages.yml")["breaks"].items():
         forms += [Form(text=text, gb_ids=(gb_id,)) for text in texts]
     return (*forms, *read_old_wordings(data / "old_wordings.json"))
@@ -129,7 +137,8 @@ class FormTemplate:
     literals: tuple[str, ...]
     weights: tuple[int, ...]
     """How much each literal says: its letters and digits."""
-    exact: bool
+    bare: bool
+    """A short text, or the name of something: it says nothing unless it is all that follows a marker."""
     open_start: bool
 
     def weigh(self, text: str, first_line: int, *, after_marker: bool) -> tuple[bool, int]:
@@ -138,7 +147,7 @@ class FormTemplate:
         A marked form stands at the start, or says much. Another one may stand anywhere. Either may be cut.
         """
         form = self.form
-        if self.exact and self.weights[0] < DISTINCTIVE:
+        if self.bare:
             return True, self.weights[0] if after_marker and text[:first_line] == self.literals[0] else 0
         at_start = form.marked and not self.open_start
         if at_start and not text.startswith(self.literals[0]):
@@ -174,7 +183,9 @@ def make_form_templates(forms: Iterable[Form]) -> tuple[FormTemplate, ...]:
             *others, last = (literal if form.marked else literal.lower() for literal in template.literals)
             literals = (*others, last.rstrip(".:!") or last)
             weights = tuple(sum(map(str.isalnum, literal)) for literal in literals)
-            found.append(FormTemplate(form, literals, weights, template.exact, template.open_start))
+            is_name = form.marked and " " not in form.text
+            bare = template.exact and (is_name or template.weight < DISTINCTIVE)
+            found.append(FormTemplate(form, literals, weights, bare, template.open_start))
     return tuple(found)
 
 
@@ -182,7 +193,12 @@ def forms_within(templates: Iterable[FormTemplate], lines: Iterable[str]) -> tup
     """Those that may be in a text: what all others cost is one search each."""
     whole = collapse("".join(lines))
     small = whole.lower()
-    return tuple(one for one in templates if one.literals[0][:ANCHOR] in (whole if one.form.marked else small))
+    is_torchs = any(sign in small for sign in COMPILER_SIGNS)
+    return tuple(
+        one
+        for one in templates
+        if one.literals[0][:ANCHOR] in (whole if one.form.marked else small) and (is_torchs or not one.form.beside)
+    )
 
 
 def find_form(

@@ -7,6 +7,7 @@ is ever retried, so the time grows with the text and nothing else.
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from registry.forms import find_form, forms_within
-from registry.message_layout import LABEL, SHARED_HINTS, is_marked, read_line, strip_markers
+from registry.message_layout import FRAME, LABEL, SHARED_HINTS, is_marked, read_line, strip_markers
 from registry.messages import FOREIGN_LINES, Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import Form, Registry
 from registry.templates import DISTINCTIVE, Kind, collapse
@@ -33,6 +34,10 @@ CAUSE_AFTER = 60
 WHOLE_LINES = 12
 """A text with more lines is no explanation or context as a whole."""
 MOST_CANDIDATES = 5
+
+
+LIBRARIES = re.compile(r"(?:site|dist)-packages/|/lib/python3|/torch/|/triton/|/sympy/")
+"""In the path of code that is not the user's; means the same in JavaScript."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +78,8 @@ class Matcher:
         known = collect_vocabulary(registry)
         self._standing = {gb_id: rank for rank, gb_id in enumerate(known.gb_ids)}
         self._silent, self._unregistered = known.silent, known.unregistered
-        self._forms, self._surfaces, self._lines = known.forms, known.surfaces, known.lines
+        self._forms, self._surfaces, self._warnings = known.forms, known.surfaces, known.warnings
+        self._lines, self._frames = known.lines, known.frames
         self._exact: dict[tuple[Kind, str], Wording] = {}
         self._open: dict[Kind, list[Wording]] = {"type": [], "explanation": [], "context": []}
         for wording in known.wordings:
@@ -90,10 +96,9 @@ class Matcher:
         self._recent: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
         self._form_of = lru_cache(256)(self._find_form_of)
 
-    @property
-    def surfaces(self) -> Mapping[str, int]:
-        """Messages that only wrap others -> how far outside they are; see CauseFinder."""
-        return self._surfaces
+    def find_causes(self) -> CauseFinder:
+        """What leaves out messages that only wrap others."""
+        return CauseFinder(self._surfaces, self._warnings)
 
     @classmethod
     def from_registry(cls, registry: Registry) -> Matcher:
@@ -115,16 +120,32 @@ class Matcher:
 
     def name_text(self, text: str, *, torch: str | None = None) -> tuple[Match, ...]:
         """Name everything in a text: messages in torch's layout, forms, and in a short text single lines, too."""
-        causes = CauseFinder(self._surfaces)
-        found = [one for match in self.find_messages(split_lines(text), torch=torch) for one in causes.take(match)]
-        found += causes.finish()
-        if any(match.named for match in found):
-            # A warning about a break that is reported, too, is no second one.
-            reported = {gb_id for match in found if match.form is None for gb_id in match.gb_ids[:1]}
-            return tuple(match for match in found if match.form is None or not reported.intersection(match.gb_ids))
-        causes = CauseFinder(self._surfaces)
-        lines = [one for match in self.name_lines(text, torch=torch) for one in causes.take(match)]
-        return (*found, *lines, *causes.finish())
+        causes = self.find_causes()
+        found = self.complete(self.find_messages(split_lines(text), torch=torch), text, torch=torch)
+        found = [*(one for match in found for one in causes.take(match)), *causes.finish()]
+        # A warning about a break that is reported, too, is no second one.
+        reported = {gb_id for match in found if match.form is None for gb_id in match.gb_ids[:1]}
+        return tuple(match for match in found if match.form is None or not reported.intersection(match.gb_ids))
+
+    def complete(self, found: Iterable[Match], text: str, *, torch: str | None = None) -> list[Match]:
+        """Add to what was found in a short text what has none of torch's layout; in the order of the text.
+
+        If something was named, that is other forms: a warning stands before the error that ended the program.
+        """
+        found = list(found)
+        if len(text) > SHORT:
+            return found
+        if not any(match.named for match in found):
+            return [*found, *self.name_lines(text, torch=torch)]
+        known = {_name_of(match) for match in found}
+        lines, bodies = _lines_of(text)
+        apart = [
+            match
+            for match in self._find_forms(lines, bodies, reasons=False)
+            if _name_of(match) not in known
+            and not any(lines[match.line - 1].strip() in other.message.text for other in found)
+        ]
+        return sorted([*found, *apart], key=lambda match: match.line)
 
     def find_messages(self, lines: Iterable[str], *, torch: str | None = None) -> Iterator[Match]:
         """Name every message in a log, as a stream; chained breaks come as one, with its causes."""
@@ -243,29 +264,45 @@ class Matcher:
         """
         if len(text) > SHORT:
             return ()
-        lines = [read_line(line)[1] for line in split_lines(text)]
-        bodies = [LABEL.sub("", strip_markers(line)) for line in lines]
+        lines, bodies = _lines_of(text)
         return (
             tuple(self._find_forms(lines, bodies))
             or tuple(self._find_titles(bodies, torch))
             or tuple(self._find_explanation("\n".join(bodies)))
             or tuple(self._find_lines(bodies))
             or tuple(self._find_forms(lines, bodies, unmarked=True))
+            or tuple(self._find_end(lines))
         )
 
-    def _find_forms(self, lines: list[str], bodies: list[str], *, unmarked: bool = False) -> Iterator[Match]:
+    def _find_forms(
+        self, lines: list[str], bodies: list[str], *, reasons: bool = True, unmarked: bool = False
+    ) -> Iterator[Match]:
+        """Forms, each once. The reasons of breaks are left out, or taken after a marker, or without one, too."""
         seen: set[tuple[object, ...]] = set()
         forms = forms_within(self._forms, lines)
         for number, line in enumerate(lines):
             if not line.strip():
                 continue
             window = bodies[number : number + 1 + FOREIGN_LINES]
-            form = find_form(
-                forms, window, self._surfaces, opening=line, after_marker=is_marked(line), unmarked=unmarked
-            )
+            marked = reasons and is_marked(line)
+            form = find_form(forms, window, self._surfaces, opening=line, after_marker=marked, unmarked=unmarked)
             if form and (key := (form.gb_ids, form.slug, form.gone)) not in seen:
                 seen.add(key)
                 yield self._by_form(form, window, replace(_UNKNOWN, line=number + 1))
+
+    def _find_end(self, lines: list[str]) -> Iterator[Match]:
+        """The part of torch in which a traceback ends whose last line was cut off, or says nothing."""
+        frames = [
+            (number, frame[1].replace("\\", "/")) for number, line in enumerate(lines) if (frame := FRAME.match(line))
+        ]
+        if not frames or LIBRARIES.search(frames[-1][1]) is None:
+            return
+        for number, path in reversed(frames):
+            for part, slug in self._frames.items():
+                if part in path:
+                    form = Form(text=part, slug=slug)
+                    yield self._by_form(form, lines[number:], replace(_UNKNOWN, line=number + 1))
+                    return
 
     def _find_titles(self, bodies: list[str], torch: str | None) -> Iterator[Match]:
         """Lines that are a title, which may be wrapped."""
@@ -310,21 +347,31 @@ class Matcher:
             yield Match(gb_ids=(), how="shared", message=message)
 
 
+def _name_of(match: Match) -> object:
+    return match.gb_id or (match.form and (match.form.slug, match.form.gone))
+
+
+def _lines_of(text: str) -> tuple[list[str], list[str]]:
+    """The lines of a text without loggers' prefixes; the same without markers and labels."""
+    lines = [read_line(line)[1] for line in split_lines(text)]
+    return lines, [LABEL.sub("", strip_markers(line)) for line in lines]
+
+
 _UNKNOWN = Match(gb_ids=(), how="none", message=ParsedMessage())
 
 
 class CauseFinder:
     """Leaves out a message that only wraps another one, if that one is near it."""
 
-    def __init__(self, surfaces: Mapping[str, int]) -> None:
-        self._surfaces = surfaces
+    def __init__(self, surfaces: Mapping[str, int], warnings: frozenset[str]) -> None:
+        self._surfaces, self._warnings = surfaces, warnings
         self._held: Match | None = None
         self._last = (-CHAINED_LINES, 0)
         """Line and surface of the last match that stays."""
 
     def take(self, match: Match) -> Iterator[Match]:
         """Take the next match; give those that stay. One that wraps waits for what follows it."""
-        if not match.named:
+        if not match.named or (match.form and match.form.slug in self._warnings):
             yield match
             return
         surface = self._surface(match)

@@ -81,7 +81,8 @@ FRAMING = {
     r"|^(?![^\n]{0,200}[VDIWEFC][0-9]{4} [0-9:]{8}\.)[^\[\]\n]{0,200}\.py:[0-9]{1,6}\] ?"  # cut by who copied it
     rf"|^(?=\[[0-9]{{1,9}}/|\[__[a-z]))(?:{_TAG})*",
     "label": rf"^[ \t]*({'|'.join(LABELS)}):(?: |$)",
-    "marker": rf"{REASON}: +|{re.escape(EXCEPTIONS)}([A-Za-z]+):(?: +|$)|^[ \t`]*(?:Unsupported|Reason|Graph break): +"
+    "marker": rf"{REASON}: +|dynamo\.exc\.([A-Za-z]+):(?: +|$)"
+    r"|^[ \t`]*(?:Reason|Graph break): +|(?<![A-Za-z.])Unsupported: +"
     r"|^[ \t]*Exception has occurred: (?:[a-z_]+\.)*([A-Za-z]+)[ \t]*$|\breason=[\"']"
     r"|^[ \t]*(?:[a-z_]+ )?\[?\([\"']"  # a counter: ('…', 17)
     r"|^[ \t]*[0-9]{1,3}\. "  # the list of torch._dynamo.explain, up to 2.0
@@ -183,8 +184,7 @@ def names_reason(marker: re.Match[str]) -> bool:
 
 def strip_markers(body: str) -> str:
     """`torch._dynamo.exc.Unsupported: X` and `Graph Break Reason: X` are X."""
-    _, text = read_line(body)
     at = 0
-    while marker := MARKER.search(text[at : at + LINE_START]):
+    while marker := MARKER.search(body[at : at + LINE_START]):
         at += marker.end()
-    return text[at:].strip()
+    return body[at:].strip()

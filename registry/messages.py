@@ -338,14 +338,16 @@ class DraftReader:
         """Whether this line is needed even without one of torch's words; else only if a line with one follows it."""
         return bool(self._busy) or number <= self._explained_until
 
-    def read(self, line: str, number: int) -> Iterator[Draft]:
+    def read(self, line: str, number: int) -> Iterable[Draft]:
         """Take the next line; give the messages that end with it."""
         if not (self.awaits(number) or has_sign(line)):
             if line and not line.isspace():
                 self._skipped = line
-            return
-        for piece in line.rstrip("\r\n").split("\r"):
-            yield from self._read_piece(piece, number)
+            return ()
+        line = line.rstrip("\r\n")
+        if "\r" not in line:
+            return self._read_piece(line, number)
+        return (draft for piece in line.split("\r") for draft in self._read_piece(piece, number))
 
     def _read_piece(self, piece: str, number: int) -> Iterator[Draft]:
         header = self._header
@@ -412,4 +414,4 @@ def split_lines(text: str) -> list[str]:
 def unlabelled(text: str) -> ParsedMessage:
     first = next((line for line in split_lines(text) if line.strip()), "")
     link = LINK.search(text)
-    return ParsedMessage(gb_type=strip_markers(first), link=link[1].upper() if link else "", text=text)
+    return ParsedMessage(gb_type=strip_markers(read_line(first)[1]), link=link[1].upper() if link else "", text=text)

@@ -363,6 +363,8 @@ class Form:
     """"2.0–2.6", where known."""
     marked: bool = False
     """It follows a marker such as `Unsupported: `; by itself it says too little."""
+    beside: bool = False
+    """Other programs print it, too: it counts beside words of torch's compiler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -375,6 +377,10 @@ class OtherMessage:
     """What it is; goes on from "This is not a graph break: "."""
     releases: str
     forms: tuple[str, ...]
+    beside: tuple[str, ...]
+    """Forms that other programs print, too."""
+    frames: tuple[str, ...]
+    """Parts of paths: a traceback that was cut ends in one of these."""
     meaning: str
     """Markdown."""
     ways_out: tuple[str, ...]
@@ -383,6 +389,8 @@ class OtherMessage:
     """Ids and other messages."""
     surface: int = 0
     """It only wraps another error, which is the one to look at; the higher, the further outside."""
+    is_warning: bool = False
+    """The program goes on after it."""
 
     @property
     def page(self) -> str:

@@ -39,6 +39,10 @@ class Vocabulary:
     forms: tuple[FormTemplate, ...]
     surfaces: Mapping[str, int]
     """Messages that only wrap others -> how far outside they are."""
+    warnings: frozenset[str]
+    """Messages after which the program goes on: they cause no error."""
+    frames: Mapping[str, str]
+    """A part of a path -> the message for a traceback that ends there; the longest first."""
 
 
 def collect_vocabulary(registry: Registry) -> Vocabulary:
@@ -67,6 +71,8 @@ def collect_vocabulary(registry: Registry) -> Vocabulary:
         lines=tuple(_collect_lines(registry)),
         forms=make_form_templates(registry.forms),
         surfaces={one.slug: one.surface for one in registry.other_messages if one.surface},
+        frames=dict(sorted(_frames(registry), key=lambda pair: -len(pair[0]))),
+        warnings=frozenset(one.slug for one in registry.other_messages if one.is_warning),
     )
 
 
@@ -82,6 +88,10 @@ def _collect_lines(registry: Registry) -> Iterator[Wording]:
                     owners.setdefault(template, {}).setdefault(gb.gb_id)
     for template, gb_ids in owners.items():
         yield Wording(template, "line", tuple(gb_ids))
+
+
+def _frames(registry: Registry) -> Iterator[tuple[str, str]]:
+    return ((part, one.slug) for one in registry.other_messages for part in one.frames)
 
 
 def _texts(revision: Revision) -> tuple[tuple[Kind, str], ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from registry import matching, message_layout, messages
-from registry.forms import ANCHOR, ENOUGH, WHOLE, FormTemplate
+from registry.forms import ANCHOR, COMPILER_SIGNS, ENOUGH, WHOLE, FormTemplate
 from registry.model import OtherMessage, Registry
 from registry.templates import DISTINCTIVE, INFORMATIVE, Template
 from registry.vocabulary import Vocabulary, Wording, collect_vocabulary
@@ -28,6 +28,7 @@ def render_paste(registry: Registry) -> dict[str, str]:
         ("lines", _array(_line(one) for one in known.lines)),
         ("forms", _array(map(_form, known.forms))),
         ("messages", _object((one.slug, compact(_message(one))) for one in registry.other_messages)),
+        ("frames", compact(list(known.frames.items()))),
         ("limits", compact(_limits())),
     ]
     return {"assets/data/wordings.json": _object(parts) + "\n"}
@@ -74,6 +75,8 @@ def _limits() -> dict[str, object]:
         "short": matching.SHORT,
         "anchor": ANCHOR,
         "enough": ENOUGH,
+        "compiler_signs": COMPILER_SIGNS,
+        "libraries": matching.LIBRARIES.pattern,
         "whole": WHOLE,
         "around_titles": matching.AROUND_TITLES,
         "most_candidates": matching.MOST_CANDIDATES,
@@ -103,8 +106,9 @@ def _ends(template: Template) -> str:
 
 
 def _form(one: FormTemplate) -> str:
-    """[marked, exact, open at the start, literals, ids, message, since when gone, releases]."""
-    form, marks = one.form, (int(one.form.marked), int(one.exact), int(one.open_start))
+    """[marked, beside, bare, open at the start, literals, ids, message, since when gone, releases]."""
+    form = one.form
+    marks = (int(form.marked), int(form.beside), int(one.bare), int(one.open_start))
     return compact([*marks, one.literals, form.gb_ids, form.slug, form.gone, form.releases])
 
 
@@ -115,6 +119,7 @@ def _message(one: OtherMessage) -> dict[str, object]:
         "way_out": one.ways_out[0],
         "page": one.page,
         "surface": one.surface,
+        "warning": one.is_warning,
     }
 
 

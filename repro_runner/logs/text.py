@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 
-from registry.matching import SHORT, CauseFinder, Match
+from registry.matching import SHORT, Match
 from registry.message_layout import EXCEPTIONS
 from registry.messages import Draft, DraftReader
 from repro_runner.explain.site import Site
@@ -77,11 +77,13 @@ class TextReader:
         self._last_exception: tuple[int, object] = (0, "")
         self._errors: Counter[str] = Counter()
         self._more_errors = 0
-        self._causes = CauseFinder(source.matcher.surfaces)
+        self._causes = source.matcher.find_causes()
         self._messages: list[FoundMessage] = []
-        self._named = self._shared = False
+        self._shared = False
         self._short: bytes | None = b""
         """The whole text, as long as it is short: then its lines can be looked up one by one."""
+        self._waiting: list[Match] = []
+        """What was found in it."""
 
     def feed(self, block: bytes) -> None:
         """See Reader."""
@@ -90,6 +92,8 @@ class TextReader:
             self._version = version[1].decode() if version else ""
         if self._short is not None:
             self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
+            if self._short is None:
+                self._take_waiting()
         if graphs := block.count(_TO_BACKEND):
             self._graphs = (self._graphs or 0) + graphs
         for number, line in self._sieve.sift(block, self._drafts.awaits):
@@ -101,9 +105,10 @@ class TextReader:
         """See Reader."""
         for draft in self._drafts.finish():
             self._take(draft)
-        text = "" if self._named or self._short is None else self._short.decode("utf-8", "replace")
-        for match in self._source.matcher.name_lines(text, torch=self._torch):
-            self._take_match(match)
+        if self._short is not None:
+            text, self._short = self._short.decode("utf-8", "replace"), None
+            self._waiting = self._source.matcher.complete(self._waiting, text, torch=self._torch)
+            self._take_waiting()
         for match in self._causes.finish():
             self._place(match)
         for one in self._mentioned.unreported():
@@ -142,12 +147,18 @@ class TextReader:
             self._keep_error(draft.opening)
 
     def _take_match(self, match: Match) -> None:
-        self._named = self._named or match.named
-        if match.how == "shared":
+        if self._short is not None:
+            self._waiting.append(match)
+        elif match.how == "shared":
             self._shared = True
-            return
-        for one in self._causes.take(match):
-            self._place(one)
+        else:
+            for one in self._causes.take(match):
+                self._place(one)
+
+    def _take_waiting(self) -> None:
+        for match in self._waiting:
+            self._take_match(match)
+        self._waiting = []
 
     def _place(self, match: Match) -> None:
         """Put a match to the breaks, or to the other messages."""

@@ -6,6 +6,7 @@ import re
 from collections import OrderedDict, deque
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from registry.matching import Match
@@ -82,6 +83,7 @@ class Surroundings:
         return self._given_up.get(record, ("", 0, ""))
 
 
+@lru_cache(16)
 def is_of_torch(record: str) -> bool:
     """Whether a record was written by one of torch's loggers. Otherwise it is only a rank, or empty."""
     return HEADER.match(record) is not None

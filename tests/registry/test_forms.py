@@ -61,11 +61,11 @@ def stands_for(text: str) -> list[str]:
 @pytest.mark.parametrize("copied", COPIED)
 def test_every_form_is_named_however_it_was_copied(copied: str) -> None:
     choose = random.Random(0)
-    surfaces = matcher().surfaces
+    surfaces = {one.slug for one in committed().other_messages if one.surface}
     missed = []
     for form in forms():
         printed = filled(form.text, choose).replace("\n", " ")
-        named = stands_for(COPIED[copied](printed))
+        named = stands_for(COPIED[copied](printed) + ("\n(see torch._inductor)" if form.beside else ""))
         wanted = [form.slug] if form.slug else list(form.gb_ids)
         # "RuntimeError: backend='inductor' raised:" has words of two pages that wrap others; either will do.
         if named[: len(wanted)] != wanted and not (form.slug in surfaces and named and named[0] in surfaces):
@@ -78,10 +78,10 @@ def test_a_form_that_is_cut_is_named_or_not_but_never_as_another() -> None:
     counts: Counter[str] = Counter()
     for form in forms():
         printed = filled(form.text, choose).replace("\n", " ")
-        named = stands_for(printed[: len(printed) * 3 // 4])
+        named = stands_for(printed[: len(printed) * 3 // 4] + ("\n(see torch._inductor)" if form.beside else ""))
         wanted = [form.slug] if form.slug else list(form.gb_ids)
         counts["none" if not named else "right" if named[: len(wanted)] == wanted else f"{form.text} as {named}"] += 1
-    assert counts == {"right": 237, "none": 120}
+    assert counts == {"right": 247, "none": 135}
 
 
 def test_every_form_of_a_long_log_has_a_sign() -> None:
@@ -164,8 +164,10 @@ def test_a_skip_is_explained_and_gives_way_to_its_cause() -> None:
 
 
 def test_an_exception_that_wraps_another_shows_its_cause() -> None:
-    wrapping = "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\n"
-    assert stands_for(wrapping) == ["backend-compiler-failed"]
+    wrapping = "torch._dynamo.exc.BackendCompilerFailed: backend='{}' raised:\n"
+    assert stands_for(wrapping.format("tvm")) == ["backend-compiler-failed"]
+    wrapping = wrapping.format("inductor")
+    assert stands_for(wrapping) == ["inductor-crash"]
     assert stands_for(f"{wrapping}RuntimeError: Compiler: cl is not found.") == ["no-cpp-compiler"]
     assert stands_for(f"{wrapping}LoweringException: AssertionError: ") == ["inductor-crash"]
     operator = (
@@ -194,3 +196,55 @@ def test_all_problems_of_the_data_are_told_at_once(tmp_path: Path) -> None:
     old.write_text('[\n{"text": "t", "first": "2.0", "last": "2.1"}\n]\n', "utf-8")
     with pytest.raises(InvalidInput, match=r"old_wordings.json:2: not an old wording: needs one of ids"):
         list(read_old_wordings(old))
+
+
+def test_a_warning_is_not_the_cause_of_an_error_after_it() -> None:
+    warning = "UserWarning: Torchinductor does not support code generation for complex operators."
+    error = "torch._inductor.exc.InductorError: AttributeError: 'complex' object has no attribute 'get_name'"
+    assert stands_for(f"{warning}\n  warnings.warn(\n{error}\n") == ["complex-operators", "inductor-crash"]
+
+
+def test_a_break_does_not_hide_an_error_of_another_part_below_it() -> None:
+    report = f"torch._dynamo.exc.Unsupported: Data-dependent branching\n{'and so on' * 9}\n"
+    assert stands_for(f"{report}RuntimeError: PassManager::run failed\n") == ["GB0170", "triton-crash"]
+
+
+def test_what_other_programs_print_counts_only_beside_words_of_the_compiler() -> None:
+    header = "fatal error: Python.h: No such file or directory\n"
+    assert stands_for(header) == []
+    assert stands_for(f'  File "/venv/torch/_inductor/graph.py", line 2002, in codegen\n{header}') == [
+        "cpp-compile-error"
+    ]
+
+
+TRACEBACK = """\
+  File "/home/user/train.py", line 3, in <module>
+    step(x)
+  File "{path}", line 12, in run
+    return inner()
+"""
+
+
+@pytest.mark.parametrize(
+    ("path", "named"),
+    [
+        ("/venv/site-packages/torch/_inductor/scheduler.py", ["inductor-crash"]),
+        ("/venv/site-packages/torch/_inductor/compile_worker/subproc_pool.py", ["subprocess-pool"]),
+        (r"C:\venv\Lib\site-packages\triton\compiler\compiler.py", ["triton-crash"]),
+        ("/venv/site-packages/torch/_functorch/aot_autograd.py", ["aot-autograd-error"]),
+        ("/venv/site-packages/torch/_dynamo/eval_frame.py", []),
+        ("/venv/site-packages/numpy/linalg.py", []),
+    ],
+)
+def test_a_traceback_without_its_last_line_names_the_part_in_which_it_ends(path: str, named: list[str]) -> None:
+    text = TRACEBACK.format(path=path)
+    assert stands_for(text) == named
+    assert stands_for(text + '  File "/home/user/hook.py", line 1, in hook\n    raise ValueError\n') == []
+
+
+def test_an_old_reason_is_named_within_a_sentence_if_it_says_much() -> None:
+    assert stands_for("[Bug] torch.export: Unsupported: call_function args: UserDefinedObjectVariable(Batch)") == [
+        "GB0055"
+    ]
+    assert stands_for("Dynamo: call_method UserDefinedObjectVariable(Batch) keys [] {}") == ["GB0156"]
+    assert stands_for("@contextlib.contextmanager") == []

@@ -12,17 +12,20 @@ export class Forms {
   #anchor;
   #enough;
   #whole;
+  #signs;
 
   constructor({ forms, messages, distinctive, informative, limits }, collapse) {
-    this.#forms = forms.map(([marked, exact, openStart, literals, gbIds, slug, gone, releases]) => ({
+    this.#forms = forms.map(([marked, beside, bare, openStart, literals, gbIds, slug, gone, releases]) => ({
       marked: Boolean(marked),
-      exact: Boolean(exact),
+      beside: Boolean(beside),
+      bare: Boolean(bare),
       openStart: Boolean(openStart),
       literals,
       weights: literals.map((literal) => literal.match(LETTERS_AND_DIGITS)?.length ?? 0),
       form: { gbIds, slug, gone, releases },
     }));
     this.surfaces = new Map(Object.entries(messages).map(([slug, { surface }]) => [slug, surface]));
+    this.#signs = limits.compiler_signs;
     this.#collapse = collapse;
     this.#distinctive = distinctive;
     this.#informative = informative;
@@ -40,12 +43,13 @@ export class Forms {
   within(text) {
     const whole = this.#collapse(text);
     const small = whole.toLowerCase();
+    const isTorchs = this.#signs.some((sign) => small.includes(sign));
     const isIn = ({ marked, literals }) => (marked ? whole : small).includes(literals[0].slice(0, this.#anchor));
-    return this.#forms.filter(isIn);
+    return this.#forms.filter((one) => (isTorchs || !one.beside) && isIn(one));
   }
 
   /** The form that explains most of a text, and starts in its first line; one that wraps others comes last. */
-  find(lines, { opening = "", afterMarker = false, unmarked = false, among = this.#forms } = {}) {
+  find(among, lines, { opening = "", afterMarker = false, unmarked = false } = {}) {
     const rest = lines.slice(1).map(this.#collapse).join("");
     const reason = this.#collapse(lines[0]).replace(/^['"([]+|['"]+$/g, "");
     const wholeLine = this.#collapse(opening) || reason;
@@ -62,12 +66,13 @@ export class Forms {
   }
 
   /** [whether all of a form is in the collapsed text, how much of that it explains]; the second is 0 for a misfit. */
-  #weigh({ marked, exact, openStart, literals, weights }, text, firstLine, afterMarker) {
-    if (exact && weights[0] < this.#distinctive) {
-      return [true, afterMarker && text.slice(0, firstLine) === literals[0] ? weights[0] : 0];
+  #weigh({ marked, bare, openStart, literals, weights }, text, firstLine, afterMarker) {
+    if (bare) return [true, afterMarker && text.slice(0, firstLine) === literals[0] ? weights[0] : 0];
+    let atStart = marked && !openStart;
+    if (atStart && !text.startsWith(literals[0])) {
+      if (afterMarker) return [false, 0];
+      atStart = false;
     }
-    const atStart = marked && !openStart;
-    if (atStart && !text.startsWith(literals[0])) return [false, 0];
     let needed = this.#distinctive;
     if (marked) needed = afterMarker && atStart ? this.#informative : 2 * this.#distinctive;
     const ifCut = Math.max(needed, this.#distinctive);

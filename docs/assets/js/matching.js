@@ -65,6 +65,9 @@ export class Matcher {
   #lines;
   #forms;
   #limits;
+  #libraries;
+  #frames;
+  #warnings;
 
   constructor(wordings) {
     this.#layout = compileLayout(wordings.layout);
@@ -80,6 +83,9 @@ export class Matcher {
     this.#lines = wordings.lines.map(([ends, weight, gbIds, literals]) => ({ template: new Template(ends, weight, literals), gbIds }));
     this.#forms = new Forms(wordings, (text) => this.#collapse(text));
     this.#limits = wordings.limits;
+    this.#libraries = new RegExp(wordings.limits.libraries, "u");
+    this.#frames = wordings.frames;
+    this.#warnings = new Set(Object.keys(wordings.messages).filter((slug) => wordings.messages[slug].warning));
   }
 
 
@@ -93,11 +99,29 @@ export class Matcher {
 
   /** Name everything in a text: messages in torch's layout, forms, and in a short text single lines, too. */
   nameText(text) {
-    const found = [...this.#findCauses(this.findMessages(text))];
-    if (!found.some(isNamed)) return [...found, ...this.#findCauses(this.nameLines(text))];
+    const found = [...this.#findCauses(this.#complete([...this.findMessages(text)], text))];
     // a warning about a break that is reported, too, is no second one
     const reported = new Set(found.filter(({ form }) => !form).map(({ gbIds }) => gbIds[0]));
     return found.filter(({ form, gbIds }) => !form || !gbIds.some((gbId) => reported.has(gbId)));
+  }
+
+  /** Add to what was found in a short text what has none of torch's layout; in the order of the text. */
+  #complete(found, text) {
+    if (lengthOf(text) > this.#limits.short) return found;
+    if (!found.some(isNamed)) return [...found, ...this.nameLines(text)];
+    // other forms: a warning stands before the error that ended the program
+    const known = new Set(found.map(nameOf));
+    const [lines, bodies] = this.#linesOf(text);
+    const isWithin = ({ line }) => found.some(({ message }) => message.text.includes(strip(lines[line - 1])));
+    const forms = [...this.#findForms(lines, bodies, { reasons: false })];
+    const apart = forms.filter((match) => !known.has(nameOf(match)) && !isWithin(match));
+    return [...found, ...apart].sort((one, other) => one.line - other.line);
+  }
+
+  /** [the lines of a text without loggers' prefixes, the same without markers and labels]. */
+  #linesOf(text) {
+    const lines = text.split("\n").map((line) => readLine(line, this.#layout)[1]);
+    return [lines, lines.map((line) => wordsOf(line, this.#layout))];
   }
 
   /** Name every message in a log; chained breaks come as one, with its causes. */
@@ -178,8 +202,9 @@ export class Matcher {
       if (gbIds.length) return { ...match, gbIds, how: "type", message: { ...match.message, gbType: strip(text) } };
     }
     const lines = [draft.message.gbType, ...draft.bodies];
-    const first = this.#forms.find(lines, { opening: draft.opening, afterMarker: draft.marked });
-    const others = lines.slice(1).map((_, at) => this.#forms.find(lines.slice(at + 1)));
+    const known = this.#forms.within([draft.opening, ...lines].join(""));
+    const first = this.#forms.find(known, lines, { opening: draft.opening, afterMarker: draft.marked });
+    const others = lines.slice(1).map((_, at) => this.#forms.find(known, lines.slice(at + 1)));
     const forms = [first, ...others].filter(Boolean);
     // an exception that wraps another has the other's text in its next lines
     const form = forms.sort((one, other) => this.#forms.surfaceOf(one) - this.#forms.surfaceOf(other))[0];
@@ -199,14 +224,14 @@ export class Matcher {
   /** Name what is in a short text without torch's layout: forms, titles, an explanation, lines, old reasons; the first that is there. */
   nameLines(text) {
     if (lengthOf(text) > this.#limits.short) return [];
-    const lines = text.split("\n").map((line) => readLine(line, this.#layout)[1]);
-    const bodies = lines.map((line) => wordsOf(line, this.#layout));
+    const [lines, bodies] = this.#linesOf(text);
     for (const find of [
       () => this.#findForms(lines, bodies),
       () => this.#findTitles(bodies),
       () => this.#findExplanation(bodies.join("\n")),
       () => this.#findLines(bodies),
-      () => this.#findForms(lines, bodies, true),
+      () => this.#findForms(lines, bodies, { unmarked: true }),
+      () => this.#findEnd(lines),
     ]) {
       const found = [...find()];
       if (found.length) return found;
@@ -214,17 +239,35 @@ export class Matcher {
     return [];
   }
 
-  *#findForms(lines, bodies, unmarked = false) {
+  /** Forms, each once. The reasons of breaks are left out, or taken after a marker, or without one, too. */
+  *#findForms(lines, bodies, { reasons = true, unmarked = false } = {}) {
     const seen = new Set();
     const among = this.#forms.within(lines.join(""));
     for (const [number, line] of lines.entries()) {
       if (!strip(line)) continue;
       const window = bodies.slice(number, number + 1 + this.#layout.foreign_lines);
-      const form = this.#forms.find(window, { opening: line, afterMarker: isMarked(line, this.#layout), unmarked, among });
+      const afterMarker = reasons && isMarked(line, this.#layout);
+      const form = this.#forms.find(among, window, { opening: line, afterMarker, unmarked });
       const key = form && [form.gbIds.join(), form.slug, form.gone].join("|");
       if (!form || seen.has(key)) continue;
       seen.add(key);
       yield byForm(form, window, { ...UNKNOWN, line: number + 1 });
+    }
+  }
+
+  /** The part of torch in which a traceback ends whose last line was cut off, or says nothing. */
+  *#findEnd(lines) {
+    const frames = [];
+    for (const [number, line] of lines.entries()) {
+      const path = this.#layout.frame.exec(line)?.[1];
+      if (path !== undefined) frames.push([number, path.replaceAll("\\", "/")]);
+    }
+    if (!frames.length || !this.#libraries.test(frames.at(-1)[1])) return;
+    for (const [number, path] of frames.reverse()) {
+      const slug = this.#frames.find(([part]) => path.includes(part))?.[1];
+      if (!slug) continue;
+      yield byForm({ gbIds: [], slug, gone: "", releases: "" }, lines.slice(number), { ...UNKNOWN, line: number + 1 });
+      return;
     }
   }
 
@@ -289,7 +332,7 @@ export class Matcher {
       return match;
     };
     for (const match of matches) {
-      if (!isNamed(match)) {
+      if (!isNamed(match) || this.#warnings.has(match.form?.slug)) {
         yield match;
         continue;
       }
@@ -312,6 +355,10 @@ export class Matcher {
 
 function isNamed({ gbIds, form }) {
   return gbIds.length > 0 || form !== undefined;
+}
+
+function nameOf({ gbIds, form }) {
+  return gbIds[0] ?? (form && `${form.slug}|${form.gone}`);
 }
 
 function byForm(form, lines, match) {

@@ -125,8 +125,7 @@ export function readLine(line, layout) {
 }
 
 /** `torch._dynamo.exc.Unsupported: X` and `Graph Break Reason: X` are X. */
-export function stripMarkers(body, layout) {
-  let [, text] = readLine(body, layout);
+export function stripMarkers(text, layout) {
   const hasPairs = PAIR.test(text);
   for (;;) {
     const marker = layout.marker.exec(firstCharacters(text, layout.line_start, hasPairs));
@@ -155,7 +154,7 @@ function findLinks(text, layout) {
 /** A text in no layout of torch's: its first line may be the gb_type. */
 export function unlabelled(text, layout) {
   const first = text.split("\n").find((line) => strip(line)) ?? "";
-  return makeMessage({ gbType: stripMarkers(first, layout), link: findLinks(text, layout)[0] ?? "", text });
+  return makeMessage({ gbType: stripMarkers(readLine(first, layout)[1], layout), link: findLinks(text, layout)[0] ?? "", text });
 }
 
 // --- one message ----------------------------------------------------------------------------------------------------
