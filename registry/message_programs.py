@@ -17,6 +17,7 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.matching import Match, Matcher
 from registry.model import MessageProgram, MessageRun
+from registry.repros import docstring_of, read_functions
 from registry.result_files import parse_environment, read_result_files
 
 KIND = "messages"
@@ -45,22 +46,10 @@ def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
 
 def _parse_program(source: str, name: str, runs: list[MessageRun], sha256: str) -> MessageProgram:
     module = ast.parse(source)
-    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
-    lead = ast.get_docstring(module)
-    if not lead:
-        raise ValueError("needs a docstring: one or two sentences on what it does")
-    if "message" not in functions:
-        raise ValueError("needs a function `message`, which causes the message")
-    fixes = {
-        fix: " ".join((ast.get_docstring(node) or "").split())
-        for fix, node in functions.items()
-        if fix.startswith("fixed")
-    }
+    functions, lead = read_functions(module, "message")
+    fixes = {fix: docstring_of(node) for fix, node in functions.items() if fix.startswith("fixed")}
     if fixes and "eager" not in functions:
         raise ValueError("needs a function `eager` that returns what every `fixed` has to return")
-    for fix, when in fixes.items():
-        if not when:
-            raise ValueError(f"`{fix}` needs a docstring that says when to choose it")
     constants = {
         target.id: ast.literal_eval(node.value)
         for node in module.body
@@ -70,7 +59,7 @@ def _parse_program(source: str, name: str, runs: list[MessageRun], sha256: str) 
     }
     return MessageProgram(
         name=name,
-        lead=" ".join(lead.split()),
+        lead=lead,
         source=source,
         sha256=sha256,
         fixes=fixes,

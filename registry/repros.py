@@ -39,22 +39,14 @@ def parse_repro(source: str, gb_id: str) -> Repro:
     if not is_gb_id(gb_id):
         raise ValueError("a repro is named after its id (GB0042.py); rename or delete this file")
     module = ast.parse(source)
-    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
-    lead = ast.get_docstring(module)
-    if not lead:
-        raise ValueError("needs a docstring: one or two sentences, the lead of the page")
-    if "broken" not in functions:
-        raise ValueError("needs a function `broken`")
+    functions, lead = read_functions(module, "broken")
     if (lines := _length(functions["broken"])) > _LONGEST:
         raise ValueError(f"`broken` has {lines} lines; make it shorter than {_LONGEST + 1}")
-    for name, function in functions.items():
-        if name.startswith("fixed") and not ast.get_docstring(function):
-            raise ValueError(f"`{name}` needs a docstring that says when to choose it")
     constants = _constants(module)
     statements = Statements(module)
     return Repro(
         gb_id=gb_id,
-        lead=" ".join(lead.split()),
+        lead=lead,
         source=source,
         sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
         fixes={name: kind_of_fix(module, statements, name) for name in functions if name.startswith("fixed")},
@@ -63,6 +55,25 @@ def parse_repro(source: str, gb_id: str) -> Repro:
         eager_raises=constants.get("EAGER_RAISES", ""),
         reach=constants.get("REACH", "public"),
     )
+
+
+def read_functions(module: ast.Module, needed: str) -> tuple[dict[str, ast.FunctionDef], str]:
+    """(The functions of a program, its docstring in one line); ValueError unless it and each fix have a docstring."""
+    functions = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    lead = docstring_of(module)
+    if not lead:
+        raise ValueError("needs a docstring: one or two sentences, the lead of the page")
+    if needed not in functions:
+        raise ValueError(f"needs a function `{needed}`")
+    for name, function in functions.items():
+        if name.startswith("fixed") and not docstring_of(function):
+            raise ValueError(f"`{name}` needs a docstring that says when to choose it")
+    return functions, lead
+
+
+def docstring_of(node: ast.Module | ast.FunctionDef) -> str:
+    """In one line; empty if there is none."""
+    return " ".join((ast.get_docstring(node) or "").split())
 
 
 def _length(function: ast.FunctionDef) -> int:

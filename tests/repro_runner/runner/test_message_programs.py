@@ -106,7 +106,7 @@ def test_every_program_still_does_what_its_record_says(tmp_path: Path) -> None:
 
 def test_a_program_without_its_parts_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text('"""Lead."""\n\n\ndef fixed():\n    """Use this."""\n', "utf-8")
-    (tmp_path / "two.py").write_text('"""Lead."""\n\n\ndef message(): ...\n\n\ndef fixed(): ...\n', "utf-8")
+    (tmp_path / "two.py").write_text('"""Lead."""\n\n\ndef message(): ...\n\n\ndef fixed():\n    """Use."""\n', "utf-8")
     with pytest.raises(InvalidInput) as caught:
         read_message_programs(tmp_path)
     assert "one.py:1: needs a function `message`" in str(caught.value)
