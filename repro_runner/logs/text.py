@@ -94,12 +94,12 @@ class TextReader:
             self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
             if self._short is None:
                 self._take_waiting()
-        if graphs := block.count(_TO_BACKEND):
-            self._graphs = (self._graphs or 0) + graphs
         for number, line in self._sieve.sift(block, self._drafts.awaits):
             self._around.look_at(line, number)
             for draft in self._drafts.read(line, number):
                 self._take(draft)
+        if self._sieve.of_torch and (graphs := block.count(_TO_BACKEND)):
+            self._graphs = (self._graphs or 0) + graphs
 
     def finish(self) -> LogPart:
         """See Reader."""

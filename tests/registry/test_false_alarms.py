@@ -18,7 +18,7 @@ from tests.scheduling import sampled
 LINES = 60
 """About what somebody pastes."""
 PARTS = 12
-QUOTING = frozenset({"_functional_collectives.py", "_decompositions.py"})
+QUOTING = frozenset({"_functional_collectives.py", "_decompositions.py", "_dynamo_utils.py"})
 """Files of torch whose comments quote a break."""
 LEAST = 5_000_000
 """Characters, in all parts together."""
