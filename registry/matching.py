@@ -25,6 +25,8 @@ How = Literal["link", "type", "wording", "form", "shared", "none"]
 """shared: torch prints this line for so many breaks that it names none."""
 SHORT = 100_000
 """Characters: a longer text is a log, and its lines are not looked up one by one."""
+QUOTED = re.compile(r"""["'`]([^"'`\n]{8,200})["'`]""")
+"""What stands in quotes; means the same in JavaScript."""
 AROUND_TITLES = "\"'.*#"
 """Quotes, Markdown, and the dots that pytest prints for tests."""
 CHAINED_LINES = 200
@@ -145,6 +147,8 @@ class Matcher:
             if _name_of(match) not in known
             and not any(lines[match.line - 1].strip() in other.message.text for other in found)
         ]
+        if not apart and all(self._is_warning(match) for match in found if match.named):
+            apart = list(self._find_end(lines))
         return sorted([*found, *apart], key=lambda match: match.line)
 
     def find_messages(self, lines: Iterable[str], *, torch: str | None = None) -> Iterator[Match]:
@@ -290,6 +294,9 @@ class Matcher:
                 seen.add(key)
                 yield self._by_form(form, window, replace(_UNKNOWN, line=number + 1))
 
+    def _is_warning(self, match: Match) -> bool:
+        return match.form is not None and match.form.slug in self._warnings
+
     def _find_end(self, lines: list[str]) -> Iterator[Match]:
         """The part of torch in which a traceback ends whose last line was cut off, or says nothing."""
         frames = [
@@ -305,11 +312,11 @@ class Matcher:
                     return
 
     def _find_titles(self, bodies: list[str], torch: str | None) -> Iterator[Match]:
-        """Lines that are a title, which may be wrapped."""
+        """Lines that are a title, which may be wrapped, and titles in quotes."""
         seen: set[tuple[str, ...]] = set()
         alone = sum(map(bool, bodies)) == 1
         for number, body in enumerate(bodies):
-            for title in (body, "\n".join(bodies[number : number + 2])) if body else ():
+            for title in (body, "\n".join(bodies[number : number + 2]), *QUOTED.findall(body)) if body else ():
                 gb_ids = self.ids_of_type(title, torch=torch)
                 if gb_ids and gb_ids not in seen and (alone or len(collapse(title)) >= DISTINCTIVE):
                     seen.add(gb_ids)

@@ -77,6 +77,7 @@ def _limits() -> dict[str, object]:
         "enough": ENOUGH,
         "compiler_signs": COMPILER_SIGNS,
         "libraries": matching.LIBRARIES.pattern,
+        "quoted": matching.QUOTED.pattern,
         "whole": WHOLE,
         "around_titles": matching.AROUND_TITLES,
         "most_candidates": matching.MOST_CANDIDATES,

@@ -66,6 +66,7 @@ export class Matcher {
   #forms;
   #limits;
   #libraries;
+  #quoted;
   #frames;
   #warnings;
 
@@ -84,6 +85,7 @@ export class Matcher {
     this.#forms = new Forms(wordings, (text) => this.#collapse(text));
     this.#limits = wordings.limits;
     this.#libraries = new RegExp(wordings.limits.libraries, "u");
+    this.#quoted = new RegExp(wordings.limits.quoted, "gu");
     this.#frames = wordings.frames;
     this.#warnings = new Set(Object.keys(wordings.messages).filter((slug) => wordings.messages[slug].warning));
   }
@@ -114,7 +116,9 @@ export class Matcher {
     const [lines, bodies] = this.#linesOf(text);
     const isWithin = ({ line }) => found.some(({ message }) => message.text.includes(strip(lines[line - 1])));
     const forms = [...this.#findForms(lines, bodies, { reasons: false })];
-    const apart = forms.filter((match) => !known.has(nameOf(match)) && !isWithin(match));
+    let apart = forms.filter((match) => !known.has(nameOf(match)) && !isWithin(match));
+    const isTold = (match) => isNamed(match) && !this.#warnings.has(match.form?.slug);
+    if (!apart.length && !found.some(isTold)) apart = [...this.#findEnd(lines)];
     return [...found, ...apart].sort((one, other) => one.line - other.line);
   }
 
@@ -271,12 +275,13 @@ export class Matcher {
     }
   }
 
-  /** Lines that are a title, which may be wrapped. */
+  /** Lines that are a title, which may be wrapped, and titles in quotes. */
   *#findTitles(bodies) {
     const seen = new Set();
     const alone = bodies.filter(Boolean).length === 1;
     for (const [number, body] of bodies.entries()) {
-      for (const title of body ? [body, bodies.slice(number, number + 2).join("\n")] : []) {
+      const quoted = Array.from(body.matchAll(this.#quoted), (found) => found[1]);
+      for (const title of body ? [body, bodies.slice(number, number + 2).join("\n"), ...quoted] : []) {
         const gbIds = this.idsOfType(title);
         if (!gbIds.length || seen.has(gbIds.join()) || !(alone || lengthOf(this.#collapse(title)) >= this.#distinctive)) continue;
         seen.add(gbIds.join());
