@@ -137,8 +137,10 @@ class FormTemplate:
     literals: tuple[str, ...]
     weights: tuple[int, ...]
     """How much each literal says: its letters and digits."""
-    bare: bool
-    """A short text, or the name of something: it says nothing unless it is all that follows a marker."""
+    short: bool
+    """It says nothing unless it is all that follows a marker."""
+    is_name: bool
+    """The name of something in Python: it says nothing within a sentence."""
     open_start: bool
 
     def weigh(self, text: str, first_line: int, *, after_marker: bool) -> tuple[bool, int]:
@@ -147,11 +149,11 @@ class FormTemplate:
         A marked form stands at the start, or says much. Another one may stand anywhere. Either may be cut.
         """
         form = self.form
-        if self.bare:
+        if self.short:
             return True, self.weights[0] if after_marker and text[:first_line] == self.literals[0] else 0
         at_start = form.marked and not self.open_start
         if at_start and not text.startswith(self.literals[0]):
-            if after_marker:
+            if after_marker or self.is_name:
                 return False, 0
             at_start = False
         needed = DISTINCTIVE if not form.marked else INFORMATIVE if after_marker and at_start else 2 * DISTINCTIVE
@@ -163,7 +165,7 @@ class FormTemplate:
             if found < 0 or (number == 0 and found >= first_line):
                 return False, explained if at_start and explained >= max(needed, DISTINCTIVE) else 0
             at = found + len(literal) if whole else found
-            explained += self.weights[number]
+            explained += self.weights[number] if whole else min(self.weights[number], ENOUGH)
         return whole, explained if explained >= needed else 0
 
 
@@ -183,9 +185,9 @@ def make_form_templates(forms: Iterable[Form]) -> tuple[FormTemplate, ...]:
             *others, last = (literal if form.marked else literal.lower() for literal in template.literals)
             literals = (*others, last.rstrip(".:!") or last)
             weights = tuple(sum(map(str.isalnum, literal)) for literal in literals)
-            is_name = form.marked and " " not in form.text
-            bare = template.exact and (is_name or template.weight < DISTINCTIVE)
-            found.append(FormTemplate(form, literals, weights, bare, template.open_start))
+            short = template.exact and template.weight < DISTINCTIVE
+            is_name = template.exact and " " not in form.text
+            found.append(FormTemplate(form, literals, weights, short, is_name, template.open_start))
     return tuple(found)
 
 

@@ -107,9 +107,9 @@ def _ends(template: Template) -> str:
 
 
 def _form(one: FormTemplate) -> str:
-    """[marked, beside, bare, open at the start, literals, ids, message, since when gone, releases]."""
+    """[marked, beside, short, a name, open at the start, literals, ids, message, since when gone, releases]."""
     form = one.form
-    marks = (int(form.marked), int(form.beside), int(one.bare), int(one.open_start))
+    marks = (int(mark) for mark in (form.marked, form.beside, one.short, one.is_name, one.open_start))
     return compact([*marks, one.literals, form.gb_ids, form.slug, form.gone, form.releases])
 
 

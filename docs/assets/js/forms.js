@@ -15,10 +15,11 @@ export class Forms {
   #signs;
 
   constructor({ forms, messages, distinctive, informative, limits }, collapse) {
-    this.#forms = forms.map(([marked, beside, bare, openStart, literals, gbIds, slug, gone, releases]) => ({
+    this.#forms = forms.map(([marked, beside, short, isName, openStart, literals, gbIds, slug, gone, releases]) => ({
       marked: Boolean(marked),
       beside: Boolean(beside),
-      bare: Boolean(bare),
+      short: Boolean(short),
+      isName: Boolean(isName),
       openStart: Boolean(openStart),
       literals,
       weights: literals.map((literal) => literal.match(LETTERS_AND_DIGITS)?.length ?? 0),
@@ -66,11 +67,11 @@ export class Forms {
   }
 
   /** [whether all of a form is in the collapsed text, how much of that it explains]; the second is 0 for a misfit. */
-  #weigh({ marked, bare, openStart, literals, weights }, text, firstLine, afterMarker) {
-    if (bare) return [true, afterMarker && text.slice(0, firstLine) === literals[0] ? weights[0] : 0];
+  #weigh({ marked, short, isName, openStart, literals, weights }, text, firstLine, afterMarker) {
+    if (short) return [true, afterMarker && text.slice(0, firstLine) === literals[0] ? weights[0] : 0];
     let atStart = marked && !openStart;
     if (atStart && !text.startsWith(literals[0])) {
-      if (afterMarker) return [false, 0];
+      if (afterMarker || isName) return [false, 0];
       atStart = false;
     }
     let needed = this.#distinctive;
@@ -87,7 +88,7 @@ export class Forms {
       }
       if (found < 0 || (number === 0 && found >= firstLine)) return [false, atStart && explained >= ifCut ? explained : 0];
       at = whole ? found + literal.length : found;
-      explained += weights[number];
+      explained += whole ? weights[number] : Math.min(weights[number], this.#enough);
     }
     return [whole, explained >= needed ? explained : 0];
   }
