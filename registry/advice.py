@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from registry.fits import find_subject, is_one_of
 from registry.ids import page_address
+from registry.matching import Matcher
 from registry.message_layout import ASKS_FOR_A_REPORT, OF_MANY_BREAKS
 from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry
 from registry.releases import version_key
@@ -72,6 +74,7 @@ class Advisor:
         self._categories = {category.key: category for category in registry.categories}
         self._fits = registry.fits
         self._messages = {one.slug: one for one in registry.other_messages}
+        self._registry = registry
 
     def advise(self, gb_id: str, *, torch: str, message: str = "") -> Advice | None:
         """What is known of the id, for a user of this torch release; None if the registry does not have the id.
@@ -102,6 +105,17 @@ class Advisor:
     def other_message(self, slug: str) -> OtherMessage:
         """The entry of a message that is not a graph break; KeyError if there is no such slug."""
         return self._messages[slug]
+
+    def find_message(self, gb_ids: Sequence[str], text: str) -> OtherMessage | None:
+        """The message that an error is whose ids the registry does not have; None if it is not known, either."""
+        if any(gb_id in self._breaks for gb_id in gb_ids):
+            return None
+        match = self._matcher.match_message(text)
+        return self._messages.get(match.form.slug) if match and match.form else None
+
+    @cached_property
+    def _matcher(self) -> Matcher:
+        return Matcher.from_registry(self._registry)
 
     def by_category(self, gb_ids: Iterable[str]) -> dict[Category, list[str]]:
         """The ids under their categories, the fullest first; an id counts as often as it is given."""

@@ -67,7 +67,7 @@ SEAMS = {
     "exc": Seam(
         "torch._dynamo.exc",
         "where the message of a break and its exception are made",
-        "Unsupported format_graph_break_message",
+        "RestartAnalysis SkipFrame Unsupported UserError format_graph_break_message",
     ),
     "symbolic_convert": Seam("torch._dynamo.symbolic_convert", "where a break is logged", "InstructionTranslatorBase"),
     "ShortenTraceback": Seam("torch._dynamo.exc.ShortenTraceback", "an error of a backend that shows as itself"),

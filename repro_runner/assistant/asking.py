@@ -137,12 +137,7 @@ def find_doubt(trial: Trial) -> str:
         return f"results could not be compared: {trial.difference}"
     if trial.stdout == DIFFER:
         return f"what the program prints differs: {trial.stdout_difference}"
-    if trial.breaks_after >= trial.breaks_before:
-        return f"as many breaks as before: {trial.breaks_after} (before: {trial.breaks_before})"
-    # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need somewhat fewer.
-    if not trial.graphs_after or trial.ops_after * 2 < trial.ops_before:
-        return f"it takes work out of the compiled code: {trial.ops_after} ops ran in graphs, before {trial.ops_before}"
-    return ""
+    return trial.why_no_fix(trial.breaks_before, trial.ops_before)
 
 
 def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:

@@ -1,48 +1,97 @@
-"""A second way to find breaks: the links in torch's logs and errors. It checks that the recorder missed no break."""
+"""A second way to find breaks: torch's log of graph breaks. It checks that the recorder missed none."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 
 import torch
 
 from registry.ids import linked_ids
-from registry.message_layout import GRAPH_BREAKS
+from registry.message_layout import FRAME, GRAPH_BREAKS, LOCATION
+
+_WRITERS = ("symbolic_convert", "convert_frame", "exc")
+"""The modules of Dynamo that write into the log."""
 
 
 @contextmanager
 def logged_ids() -> Iterator[set[str]]:
     """Collect the ids in the links of torch's graph_breaks log. The log is not printed meanwhile."""
     found: set[str] = set()
-    handler = _Collector(found)
-    logger = logging.getLogger(f"torch._dynamo.symbolic_convert.{GRAPH_BREAKS}")
-    others = [logging.getLogger(f"torch._dynamo.{name}.{GRAPH_BREAKS}") for name in ("convert_frame", "exc")]
-    before = [(one, one.level, one.propagate, list(one.handlers)) for one in (logger, *others)]
-    for one, *_ in before:
+
+    def collect(record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if record.exc_info:
+            text += logging.Formatter().formatException(record.exc_info)
+        found.update(linked_ids(text))
+
+    with _listening(collect, printed=False):
+        yield found
+
+
+@dataclass(slots=True)
+class LoggedPlaces:
+    """How often torch's log reports a break at each (file, line)."""
+
+    reports: Counter[tuple[str, int]] = field(default_factory=Counter)
+    complete: bool = True
+    """False if the program set up torch's logs anew, so that reports may be missing."""
+
+
+@contextmanager
+def logged_places() -> Iterator[LoggedPlaces]:
+    """Count the reports in torch's graph_breaks log. It is printed only if the user asked torch to print it."""
+    found = LoggedPlaces()
+    with _listening(lambda record: found.reports.update([_place_of(record.getMessage())]), printed=True) as listens:
+        yield found
+        found.complete = listens()
+
+
+def _place_of(report: str) -> tuple[str, int]:
+    """The line that broke: torch names it in the first line of a report, or lists the frames that lead to it."""
+    if named := LOCATION.match(report.partition("\n")[0]):
+        file, _, line = named[1].rpartition(":")
+        return file, int(line)
+    frames = [frame for line in report.splitlines() if (frame := FRAME.match(line))]
+    return (frames[-1][1], int(frames[-1][2])) if frames else ("", 0)
+
+
+class _Listener(logging.Handler):
+    def __init__(self, collect: Callable[[logging.LogRecord], None]) -> None:
+        super().__init__(logging.DEBUG)
+        self._collect = collect
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._collect(record)
+
+
+@contextmanager
+def _listening(collect: Callable[[logging.LogRecord], None], *, printed: bool) -> Iterator[Callable[[], bool]]:
+    """Give every record of torch's graph_breaks log to `collect`. Yields whether this is still so.
+
+    The log is written while this lasts. It goes to the user only if he asked for it, and `printed` allows it.
+    """
+    handler = _Listener(collect)
+    loggers = [logging.getLogger(f"torch._dynamo.{name}.{GRAPH_BREAKS}") for name in _WRITERS]
+    before = [(one, one.level, one.propagate, list(one.handlers)) for one in loggers]
+    for one in loggers:
+        if printed and one.isEnabledFor(logging.DEBUG):
+            one.addHandler(handler)
+            continue
         one.setLevel(logging.DEBUG)
         one.propagate = False
         one.handlers = [handler]
     try:
-        yield found
+        yield lambda: all(handler in one.handlers and one.isEnabledFor(logging.DEBUG) for one in loggers)
     finally:
         for one, level, propagate, handlers in before:
-            one.setLevel(level)
-            one.propagate = propagate
-            one.handlers = handlers
-
-
-class _Collector(logging.Handler):
-    def __init__(self, found: set[str]) -> None:
-        super().__init__(logging.DEBUG)
-        self._found = found
-
-    def emit(self, record: logging.LogRecord) -> None:
-        text = record.getMessage()
-        if record.exc_info:
-            text += logging.Formatter().formatException(record.exc_info)
-        self._found.update(linked_ids(text))
+            if handler in one.handlers:  # else the program set up the log itself
+                one.setLevel(level)
+                one.propagate = propagate
+                one.handlers = handlers
 
 
 def unnamed(found: set[str], captured: set[str]) -> str:

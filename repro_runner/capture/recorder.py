@@ -4,11 +4,16 @@ A capture wraps four places in torch: where a message is formatted (its parts), 
 stack), where a break is logged (it was resumed, or the frame was skipped), and where the compilation of a frame ends
 (an exception that leaves it is fatal, unless the frame is then skipped). Torch looks the first two up at every call, so
 a wrapper reaches every call site. All wrappers are removed at the end, also after an exception. Captures can be nested.
+
+Errors of other classes (`UserError`, internal errors, errors of a backend) have no type and no id. They are recorded
+all the same: a graph ended there, too.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
+import re
 import sys
 import threading
 import traceback
@@ -19,7 +24,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-from registry.message_layout import CHAIN
+from registry.message_layout import CHAIN, FRAME, FROM_USER_CODE
 from repro_runner.capture.breaks import KINDS, SWALLOWED, CapturedBreak, UserFrame
 from repro_runner.capture.identify import Identifier
 from repro_runner.torch_seams import CompileContext, convert_frame, exc, symbolic_convert, wrap
@@ -33,6 +38,18 @@ _RULE = ": *\n"
 _SKIPPED = "falling back to eager"
 """This text is in Dynamo's reason when Dynamo skips the whole frame."""
 
+
+_CONTROL = (exc.SkipFrame, exc.RestartAnalysis)
+"""What Dynamo raises to go on in another way. It is no error."""
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z'/-]*[.,:;]?")
+"""A word of torch's text. A name from the user's program or a number usually has other characters."""
+
+_BEFORE_FRAMES = (FROM_USER_CODE[0], "User stack:")
+"""What stands in the text of an error before the user's frames."""
+
+_ADVICE = "Consider annotating your code using torch._check*(). "
+"""With this torch begins the text of some errors, which are different ones."""
 
 _CONVERTING = (Path(__file__).name, "exc.py", "convert_frame.py")
 """Files whose functions are on the Python stack between a call and the break that compiling it raises."""
@@ -86,6 +103,8 @@ class Raised:
     columns: tuple[int, int] | None = None
     """First and last column of the expression that broke; None where Python or torch do not know them."""
     kind: str = SWALLOWED
+    reported: bool = False
+    """Whether torch writes it into its log of graph breaks."""
     surfaced_as: Raised | None = None
 
     def became(self, kind: str) -> None:
@@ -114,7 +133,8 @@ class Recorder:
 
     def install(self, undo: ExitStack) -> None:
         wrap(undo, exc, "format_graph_break_message", self._around_format)
-        wrap(undo, exc.Unsupported, "__init__", self._around_init)
+        for error in (exc.Unsupported, exc.UserError):
+            wrap(undo, error, "__init__", self._around_init)
         wrap(undo, convert_frame.ConvertFrameAssert, "__call__", self._around_convert)
         wrap(undo, convert_frame.ConvertFrame, "__call__", self._around_convert_or_skip)
         base: Any = symbolic_convert.InstructionTranslatorBase
@@ -137,9 +157,9 @@ class Recorder:
 
     def _around_init(self, original: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(original)
-        def init(error: Any, message: str, *args: Any, **kwargs: Any) -> None:
-            original(error, message, *args, **kwargs)
-            raised = self._remember(message, getattr(error, "real_stack", None), error)
+        def init(error: Any, *args: Any, **kwargs: Any) -> None:
+            original(error, *args, **kwargs)
+            raised = self._remember(error.msg, _user_frames(getattr(error, "real_stack", None)), error)
             # Captures can be nested: each one stores its own record.
             error._graphbreak_raised = {**getattr(error, "_graphbreak_raised", {}), id(self): raised}
 
@@ -151,9 +171,11 @@ class Recorder:
             original(*args, **kwargs)
             reason = str(kwargs.get("reason") or next((arg for arg in args if isinstance(arg, str)), ""))
             error = kwargs.get("exc") or next((arg for arg in args if isinstance(arg, BaseException)), None)
-            found = self._raised_in(error) or self._by_text(reason, kwargs.get("user_stack"))
+            stack = _user_frames(kwargs.get("user_stack"))
+            found = self._raised_in(error) or self._by_text(reason, stack) or [self._remember(reason, stack, error)]
             for raised in found:
                 raised.became("frame skipped" if _SKIPPED in reason else "resumed")
+                raised.reported = True
 
         return log
 
@@ -167,12 +189,13 @@ class Recorder:
             try:
                 return original(convert_self, frame, *args, **kwargs)
             except BaseException as error:
-                # Some releases wrap a break in an exception of another class. Its text contains the message.
-                for raised in self._raised_in(error) or self._by_text(str(error), getattr(error, "real_stack", None)):
-                    raised.became("fatal")
                 for raised in frames.taken[-1].raised:
                     if raised.kind == "resumed":  # in an attempt that failed
                         raised.kind = "fatal"
+                for raised in self._raised_in(error) or self._failed(error):
+                    raised.became("fatal")
+                    # If the frame is skipped now, torch reports a break that has a compile id.
+                    raised.reported = raised.reported or hasattr(error, "compile_id")
                 raise
             finally:
                 frames.done = frames.taken.pop()
@@ -204,23 +227,31 @@ class Recorder:
             error = error.__cause__ or error.__context__
         return []
 
-    def _by_text(self, reason: str, stack: Any) -> list[Raised]:
+    def _failed(self, error: BaseException) -> list[Raised]:
+        """Record an error that ends the compilation of a frame, and that is no break. Some releases wrap a break in an
+        exception of another class: its text contains the message."""
+        if not isinstance(error, Exception) or isinstance(error, _CONTROL):
+            return []
+        text = str(error)
+        stack = _user_frames(getattr(error, "real_stack", None)) or _frames_in(text)
+        return self._by_text(text, stack) or [self._remember(text, stack, error)]
+
+    def _by_text(self, reason: str, stack: tuple[UserFrame, ...]) -> list[Raised]:
         """Record a break that is only in a text, without an exception. torch 2.8 logs some breaks like this."""
         messages = [message for message in self.formatted if message.strip() and message.strip() in reason]
         return [self._remember(messages[-1], stack)] if messages else []
 
-    def _remember(self, message: str, stack: Any, error: BaseException | None = None) -> Raised:
-        first = message.strip().partition("\n")[0]
-        gb_type = str(getattr(error, "gb_type", "") or first)
+    def _remember(self, message: str, stack: tuple[UserFrame, ...], error: BaseException | None = None) -> Raised:
+        gb_type = _type_of(message, error)
         compile_id = CompileContext.current_compile_id()
         frame = self.current_frame()
         raised = Raised(
             self._parts_of(message, gb_type),
             message,
-            _user_frames(stack),
+            stack,
             str(compile_id or ""),
             frame,
-            columns=_columns(stack),
+            columns=_columns(getattr(error, "real_stack", None)),
         )
         if frame is not None:
             frame.raised.append(raised)
@@ -280,6 +311,27 @@ def _follow_causes(surfaced: Raised, group: list[Raised]) -> None:
         if raised is not surfaced and same_place and surfaced.message.startswith(raised.message + _CHAINED):
             raised.became(surfaced.kind)
             raised.surfaced_as = surfaced
+
+
+def _type_of(message: str, error: BaseException | None) -> str:
+    """The type of a break. Other errors get one from their class and the words before the first name or number."""
+    lines = message.strip().removeprefix(_ADVICE).split("\n")
+    if error is None or isinstance(error, exc.Unsupported):
+        return str(getattr(error, "gb_type", "") or lines[0])
+    words = next(filter(None, (list(itertools.takewhile(_WORD.fullmatch, line.split())) for line in lines)), [])
+    sentence = next((at for at, word in enumerate(words, 1) if word.endswith(".")), len(words))
+    return ": ".join(filter(None, (type(error).__name__, " ".join(words[:sentence]).rstrip(".:,"))))
+
+
+def _frames_in(text: str) -> tuple[UserFrame, ...]:
+    """The user's frames that torch writes below the text of an error."""
+    listed = max((text.rpartition(words)[2] for words in _BEFORE_FRAMES if words in text), key=len, default="")
+    lines = [*listed.splitlines(), ""]
+    return tuple(
+        UserFrame(file=frame[1], line=int(frame[2]), function=frame[3] or "", source=source.strip())
+        for line, source in itertools.pairwise(lines)
+        if (frame := FRAME.match(line))
+    )
 
 
 def _called_by_wrapper() -> bool:

@@ -16,7 +16,7 @@ from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.allowed import Entry, allow_list, check_allow_target, judge_sites, read_allowed, write_allowed
 from repro_runner.explain.program import ProgramToRun, flush_stdout, keep_stdout, usable, write_stdout
-from repro_runner.explain.render.sentences import ended, failed, where
+from repro_runner.explain.render.sentences import ended, failed, unlisted, where
 from repro_runner.explain.render.view import Outcome
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Suggestion
@@ -357,6 +357,8 @@ def _verdict(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> i
             NOT_AS_IT_SHOULD_BE,
             f"{counted(len(refused), 'break is', 'breaks are')} not allowed: {listed}{more}",
         )
+    elif arguments.fail_on_break and report.unlisted:
+        code, why = NOT_AS_IT_SHOULD_BE, unlisted(report)
     else:
         return DONE
     _to_stderr(f"exit code {code}: {plain(why)}")

@@ -19,12 +19,12 @@ from registry.model import CapturedProgram
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render.formats import read_answers
-from repro_runner.explain.render.view import Outcome
+from repro_runner.explain.render.view import Outcome, find_other_message, message_address
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Frequency, Observed, Program, Recompile, Site, Suggestion, Totals
 
 KIND = "explain"
-SCHEMA = 2
+SCHEMA = 3
 _LOG = "log"
 _NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 2}
 """The kinds of document that `read_saved` reads, with the newest schema of each."""
@@ -45,6 +45,9 @@ class ReportDocument(Document):
     totals: dict[str, Any]
     sites: list[dict[str, Any]]
     recompiles: list[dict[str, Any]]
+    reports: int
+    unlisted: dict[str, int]
+    compared: bool
     categories: list[dict[str, Any]]
     allow_list: dict[str, Any] | None
     suggestions: list[dict[str, Any]] | None
@@ -81,6 +84,9 @@ def report_document(
             for site in report.sites
         ],
         "recompiles": [asdict(one) for one in report.recompiles],
+        "reports": report.reports,
+        "unlisted": dict(report.unlisted),
+        "compared": report.compared,
         "categories": [
             {
                 "key": category.key,
@@ -107,10 +113,12 @@ def _judgement_document(judgement: Judgement) -> dict[str, Any]:
 def _site_document(site: Site, answers: Advisor, torch: str) -> dict[str, Any]:
     fields = asdict(site)
     known = (answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids)
+    other = find_other_message(site, answers)
     return {
         **{key: fields[key] for key in _SITE_FIELDS},
         **fields["frequency"],
-        "links": [page_address(gb_id) for gb_id in site.gb_ids],
+        "links": [message_address(other)] if other else [page_address(gb_id) for gb_id in site.gb_ids],
+        "page": other.slug if other else "",
         "answers": [answer_document(answer) for answer in known if answer is not None],
     }
 
@@ -182,6 +190,9 @@ def report_from_document(content: Mapping[str, Any]) -> Report:
         sites=tuple(_site(one) for one in content["sites"]),
         recompiles=tuple(Recompile(**one) for one in content["recompiles"]),
         totals=Totals(**content["totals"]),
+        reports=content.get("reports", 0),
+        unlisted=content.get("unlisted", {}),
+        compared=content.get("compared", False),
     )
 
 

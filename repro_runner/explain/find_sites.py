@@ -7,6 +7,7 @@ break that a cause was reported as belongs to the cause's site, in any frame.
 from __future__ import annotations
 
 import linecache
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
@@ -35,10 +36,10 @@ def _stack_of(raised: Raised) -> tuple[UserFrame, ...]:
 
 
 def _is_break(raised: Raised) -> bool:
-    """Whether a graph broke, or Dynamo skipped a function that the user asked to compile."""
+    """Whether torch reports it, or a graph broke, or Dynamo skipped a function that the user asked to compile."""
     if raised.kind == SWALLOWED or not _stack_of(raised):
         return False
-    return raised.frame is None or raised.frame.asked_for
+    return raised.reported or raised.frame is None or raised.frame.asked_for
 
 
 def _innermost(causes: Iterable[Raised]) -> list[Raised]:
@@ -147,6 +148,16 @@ def find_sites(watched: Watched) -> tuple[Site, ...]:
     past_limit = watched.past_limit()
     sites = [_site(causes, watched, past_limit) for causes in places.values()]
     return tuple(sorted(sites, key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line)))
+
+
+def find_unlisted(watched: Watched, reports: Mapping[tuple[str, int], int]) -> dict[str, int]:
+    """`file:line` -> how many reports in torch's log have no record at that line. Nothing may be in it."""
+    recorded: Counter[tuple[str, int]] = Counter()
+    for one in watched.recorder.followed():
+        if one.kind != SWALLOWED and (stack := _stack_of(one)):
+            recorded[stack[-1].file, stack[-1].line] += 1
+    missing = Counter(reports) - recorded
+    return {f"{file}:{line}": count for (file, line), count in sorted(missing.items())}
 
 
 def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> Site:

@@ -153,6 +153,13 @@ class Observed:
     recompiles: tuple[Recompile, ...] = ()
     """All recompiles of the program, including those at sites."""
     totals: Totals = Totals()
+    reports: int = 0
+    """How many breaks torch's own log reports; 0 if it could not be read. A compilation that starts again reports its
+    breaks again."""
+    unlisted: Mapping[str, int] = field(default_factory=dict)
+    """`file:line` -> how many reports in torch's own log are not at a site. It is a fault of this program."""
+    compared: bool = True
+    """Whether the sites were compared with torch's log. They are not if the program sets up the log itself."""
 
     def __iter__(self) -> Iterator[Site]:
         return iter(self.sites)

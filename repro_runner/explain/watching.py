@@ -11,11 +11,19 @@ from typing import Any
 
 import torch
 
+from repro_runner.capture.from_text import LoggedPlaces, logged_places
 from repro_runner.capture.identify import Identifier
 from repro_runner.capture.recorder import Recorder, TakenFrame
 from repro_runner.environment import describe_environment
 from repro_runner.explain.counting import Tally, with_counter
-from repro_runner.explain.find_sites import Compilation, Watched, find_recompiles, find_sites, find_totals
+from repro_runner.explain.find_sites import (
+    Compilation,
+    Watched,
+    find_recompiles,
+    find_sites,
+    find_totals,
+    find_unlisted,
+)
 from repro_runner.explain.report import Report
 from repro_runner.torch_seams import (
     ContinueExecutionCache,
@@ -43,12 +51,17 @@ def explain() -> Iterator[Report]:
     """
     report = Report()
     watcher = _Watcher()
+    logged = LoggedPlaces(complete=False)
     try:
         with ExitStack() as undo:
+            logged = undo.enter_context(logged_places())
             watcher.install(undo)
             yield report
     finally:
         watched = watcher.watched()
+        report.compared = logged.complete
+        report.reports = logged.reports.total() if logged.complete else 0
+        report.unlisted = find_unlisted(watched, logged.reports)
         report.environment = _environment()
         report.sites = find_sites(watched)
         report.recompiles = find_recompiles(watched.compilations)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -42,6 +43,18 @@ class Recording:
     ops_run: int = 0
     """The sum over all runs of all graphs. Breaks and recompiles do not change it. Less compiled code lowers it."""
     backends: set[str] = field(default_factory=set)
+    leaves: dict[str, weakref.ref[torch.Tensor]] = field(default_factory=dict)
+    """The tensors with gradients that the calls could reach, by name. They belong to the program."""
+
+    def at_the_end(self) -> dict[str, Any]:
+        """The values and gradients of these tensors now: a backward pass and an optimiser come after the calls."""
+        found = {}
+        for name, reference in self.leaves.items():
+            if (leaf := reference()) is not None:
+                found[name] = leaf
+                if leaf.grad is not None:
+                    found[f"{name}.grad"] = leaf.grad
+        return {f"at the end, {path}": value for path, value in self.keeper.flat((), found).items()}
 
 
 @contextmanager
@@ -75,6 +88,8 @@ def _recorded_context(original: Callable[..., Any], recording: Recording) -> Cal
                 return compiled(*args, **kwargs)
             inside.a_call = True
             state = State(fn, args, kwargs)
+            for name, leaf in state.leaves():
+                recording.leaves.setdefault(name, weakref.ref(leaf))
             try:
                 result = compiled(*args, **kwargs)
             except Exception as error:
@@ -139,6 +154,10 @@ class State:
             for name, tensor in self._reachable(value, root, 0)
             if id(tensor) not in seen and not seen.add(id(tensor))  # type: ignore[func-returns-value]
         ]
+
+    def leaves(self) -> Iterator[tuple[str, torch.Tensor]]:
+        """The tensors that a backward pass gives gradients."""
+        return ((name, tensor) for name, tensor, *_ in self._tensors if tensor.is_leaf and tensor.requires_grad)
 
     def written(self) -> dict[str, torch.Tensor]:
         """The tensors and gradients whose version has changed, new gradients, and small buffers in training."""

@@ -76,25 +76,14 @@ class Search:
             return str(error)
         self.runs += 1
         trial = self.trials.try_source(edited.text)
-        why_not = why_not_kept(trial, [*self.kept, *group])
-        if not why_not and trial.breaks_after >= self._breaks_now(trial):
-            why_not = f"it leaves as many breaks: {trial.breaks_after}"
-        if not why_not and any(patch.excludes for patch in group):
-            why_not = self._work_lost(trial)
+        breaks, ops = (
+            (self.best.breaks_after, self.best.ops_after) if self.best else (trial.breaks_before, trial.ops_before)
+        )
+        why_not = why_not_kept(trial, [*self.kept, *group]) or trial.why_no_fix(breaks, ops)
         if not why_not:
             self.kept += group
             self.best = trial
         return why_not
-
-    def _breaks_now(self, trial: Trial) -> int:
-        return self.best.breaks_after if self.best is not None else trial.breaks_before
-
-    def _work_lost(self, trial: Trial) -> str:
-        """A reason if more than a quarter of the ops no longer run in graphs, which is too high a price; else empty."""
-        before = self.best.ops_after if self.best is not None else trial.ops_before
-        if trial.ops_after * 4 >= before * 3:
-            return ""
-        return f"it takes work out of the compiled code: {trial.ops_after} ops ran in graphs, before {before}"
 
     def _drop_idle(self) -> None:
         """Remove patches that fixed none of their breaks, if a run shows that there are no more breaks without them."""

@@ -51,7 +51,8 @@ def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
     _seed(arguments["seed"])
     with record_compiled_calls() as recording, substituted(arguments["changes"]):
         report = run_program(program_of(arguments))
-    write_calls(folder / "calls.pt", recording.calls)
+    values = [*recording.calls, recording.at_the_end()]
+    write_calls(folder / "calls.pt", values)
     backends = sorted(recording.backends)
     return {
         "report": asdict(report),
@@ -61,8 +62,8 @@ def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
         "graphs": recording.graphs,
         "ops_run": recording.ops_run,
         "backends": backends,
-        "values": count_values(recording.calls),
-        "differences": _differences(arguments["against"], recording.calls, backends),
+        "values": count_values(values),
+        "differences": _differences(arguments["against"], values, backends),
     }
 
 

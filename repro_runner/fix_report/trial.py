@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from registry.message_layout import EXPLANATION
 from repro_runner.explain.document import report_from_document
 from repro_runner.explain.program import find_main
+from repro_runner.explain.render.sentences import unlisted
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children, Run
@@ -46,10 +47,16 @@ class Trial:
     breaks_before: int = 0
     breaks_after: int = 0
     """Numbers of break sites."""
+    reports_before: int = 0
+    reports_after: int = 0
+    """How many breaks torch's own log reports."""
+    doubt: str = ""
+    """Why the numbers can't be trusted; empty if they can."""
     sites_before: tuple[Site, ...] = ()
     sites_after: tuple[Site, ...] = ()
     outputs: str = NOT_COMPARED
-    """equal, differ or not compared. Outputs are all values that outermost compiled callables return or write into."""
+    """equal, differ or not compared. Outputs are all values that outermost compiled callables return or write into, and
+    at the end of the program the parameters and gradients that they could reach."""
     difference: str = ""
     """The first difference, or why nothing was compared."""
     strictness: str = ""
@@ -72,7 +79,26 @@ class Trial:
     @property
     def holds(self) -> bool:
         """Whether the change is a fix: fewer breaks, the same results."""
-        return self.ran and self.outputs == EQUAL and self.breaks_after < self.breaks_before
+        return self.ran and self.outputs == EQUAL and not self.why_no_fix(self.breaks_before, self.ops_before)
+
+    def why_no_fix(self, breaks: int, ops: int) -> str:
+        """Why the program is not better than one with so many breaks and ops in graphs; empty if it is.
+
+        Torch's own log has the last word: it has to report fewer breaks. Work that left the graphs has no breaks.
+        """
+        if self.doubt:
+            return self.doubt
+        before = {(one.where, one.gb_id) for one in self.sites_before}
+        moved = [site for site in self.sites_after if (site.where, site.gb_id) not in before]
+        if self.breaks_after >= breaks:
+            where = ", ".join(f"line {site.line} of {Path(site.file).name}, {site.gb_id}" for site in moved)
+            return f"the break moves to {where}" if moved else f"it leaves as many breaks: {self.breaks_after}"
+        if self.reports_before and self.reports_after >= self.reports_before:
+            return f"torch's own log still reports {self.reports_after} breaks, before {self.reports_before}"
+        # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need somewhat fewer.
+        if self.ops_after * 4 < ops * 3 or (ops and not self.graphs_after):
+            return f"it takes work out of the compiled code: {self.ops_after} ops ran in graphs, before {ops}"
+        return ""
 
 
 class TrialRunner:
@@ -145,6 +171,9 @@ class TrialRunner:
             error=error,
             breaks_before=len(before.sites),
             breaks_after=len(after.sites),
+            reports_before=before.reports,
+            reports_after=after.reports,
+            doubt=unlisted(after),
             sites_before=before.sites,
             sites_after=after.sites,
             outputs=outputs,

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from registry.advice import Advisor
-from registry.ids import SITE
 from repro_runner.explain.render import sentences
-from repro_runner.explain.render.view import MessageView, ReportView, view_categories, view_sites
+from repro_runner.explain.render.view import MessageView, ReportView, message_address, view_categories, view_sites
 from repro_runner.logs.analysis import BINARY, LogAnalysis, LogFile
 from repro_runner.logs.model import Unfit
 from repro_runner.logs.text import NO_BREAKS
@@ -47,7 +46,7 @@ def _view_messages(analysis: LogAnalysis, answers: Advisor, folder: Path) -> Ite
             counts=f"reported {one.count}×{place}, first at {one.log}:{one.log_line}",
             text=one.text,
             ways_out=known.ways_out,
-            link=f"{SITE}/{known.page}",
+            link=message_address(known),
         )
 
 

@@ -136,7 +136,7 @@ def ended(program: Program) -> str:
 
 def no_breaks(report: Observed) -> str:
     """What a report without sites means; empty for a report with sites."""
-    if report.sites:
+    if report.sites or report.unlisted:
         return ""
     if report.totals.compilations or report.totals.graphs:
         graphs, frames = counted(report.totals.graphs, "graph"), counted(report.totals.frames, "frame")
@@ -157,6 +157,24 @@ def hidden(report: Observed, *, fullgraph_off: bool) -> str:
         "a fatal break ends its compilation, and hides the breaks after it: "
         "`graphbreak explain --no-fullgraph` runs with fullgraph off and lists them all"
     )
+
+
+def unlisted(report: Observed) -> str:
+    """What torch's own log reports and this report does not have; empty if there is nothing."""
+    if not report.unlisted:
+        return ""
+    places = ", ".join(report.unlisted)
+    return (
+        f"WRONG: torch reports {counted(sum(report.unlisted.values()), 'break')} that this list does not have, at "
+        f"{places}. TORCH_LOGS=graph_breaks shows them; please report this as a bug of graphbreak"
+    )
+
+
+def not_compared(report: Observed) -> str:
+    """Said if this report could not be checked against torch's log; empty if it was."""
+    if report.compared:
+        return ""
+    return "the program sets up torch's logs itself, so this list could not be compared with them"
 
 
 def verified(suggestion: Suggestion) -> bool:
@@ -195,5 +213,5 @@ def short_text(report: Observed) -> str:
         )
         for site in report.sites
     ]
-    closing = (no_breaks(report), ended(report.program))
+    closing = (no_breaks(report), unlisted(report), ended(report.program))
     return "\n".join([totals(report), *table(rows, indent="  "), *(plain(line) for line in closing if line)])

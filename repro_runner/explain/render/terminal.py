@@ -184,7 +184,7 @@ def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
         yield "", Text(f"and {more} more on the page")
     if not site.fixes and (site.misfit or site.no_fix):
         yield "no fix", Text(plain(site.misfit or site.no_fix))
-    yield from (("try", Text(plain(text), style="green")) for text in site.counsels)
+    yield from (("try", Text(plain(text), style="green")) for text in site.counsels[:_MOST_WAYS])
     if not site.fixes:
         for fix in site.isolated[:1]:
             yield "contain", _fix_block(fix, width)

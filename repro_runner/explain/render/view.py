@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.advice import Advice, Advisor, telling_hints
-from registry.ids import page_address
+from registry.ids import SITE, page_address
+from registry.message_layout import FROM_USER_CODE
+from registry.model import OtherMessage
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
@@ -170,7 +172,12 @@ def view_outcome(
         excerpts=excerpts or {},
     )
     at_sites = {one for site in report.sites for one in site.recompiles}
-    notes = (sentences.hidden(report, fullgraph_off=fullgraph_off), *(judgement.notes if judgement else ()))
+    notes = (
+        sentences.unlisted(report),
+        sentences.not_compared(report),
+        sentences.hidden(report, fullgraph_off=fullgraph_off),
+        *(judgement.notes if judgement else ()),
+    )
     return ReportView(
         program=" ".join((report.program.name, *report.program.arguments)).strip(),
         environment=sentences.environment(report.environment),
@@ -199,6 +206,7 @@ def view_sites(
     for number, site in enumerate(sites, 1):
         known = [answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids]
         cause = known[0] if known else None
+        other = find_other_message(site, answers)
         # The user has to fix the cause. The break that it was reported as helps only if the cause has no fix.
         helpful = next((one for one in known if one and one.fixes), cause)
         shown = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful else None
@@ -206,9 +214,9 @@ def view_sites(
         views.append(
             SiteView(
                 number=number,
-                gb_id=site.gb_id or UNKNOWN,
-                title=site.gb_type,
-                link=page_address(site.gb_id) if site.gb_id else "",
+                gb_id=other.slug if other else site.gb_id or UNKNOWN,
+                title=other.title if other else site.gb_type,
+                link=message_address(other) if other else page_address(site.gb_id) if site.gb_id else "",
                 kind=site.kind,
                 where=sentences.where(site, folder),
                 function=site.function or sentences.NO_FUNCTION,
@@ -227,19 +235,36 @@ def view_sites(
                 lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
                 recompiles=sentences.recompiles(site.recompiles),
                 via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
-                explanation=sentences.explanation(site) or _whole(cause.explanation if cause else ""),
+                explanation=_explanation(site, cause, other),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
                 fixes_at=0 if first == number else first,
                 fixes=tuple(_fix_views(helpful)) if helpful else (),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",
                 misfit=helpful.misfit if helpful else "",
-                counsels=tuple(_counsels(helpful)) if helpful else (),
+                counsels=other.ways_out if other else tuple(_counsels(helpful)) if helpful else (),
                 stopped=sentences.old_words(site, torch) or _stopped(helpful),
                 suggestion=_suggestion_view(outcome.suggestion(site)) if outcome else None,
             )
         )
     return tuple(views)
+
+
+def find_other_message(site: Site, answers: Advisor) -> OtherMessage | None:
+    """The page of an error that is no graph break, such as a `UserError`; None for a break."""
+    return answers.find_message(site.gb_ids, f"{site.gb_type}\n{site.message}")
+
+
+def message_address(message: OtherMessage) -> str:
+    """Where its page is."""
+    return f"{SITE}/{message.page}"
+
+
+def _explanation(site: Site, cause: Advice | None, other: OtherMessage | None) -> str:
+    """torch's words on this break. Without them the registry's; of an error, what it says above the frames."""
+    if other:
+        return site.message.partition(FROM_USER_CODE[0])[0].strip()
+    return sentences.explanation(site) or _whole(cause.explanation if cause else "")
 
 
 def _whole_hints(answer: Advice | None) -> tuple[str, ...]:

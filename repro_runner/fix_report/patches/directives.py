@@ -71,5 +71,4 @@ def find_disabled(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
                 targets=tuple(inside),
                 edits=(Edit(start=at, end=at, text=f"{indentation}@torch.compiler.disable{source.newline}"),),
                 changes=f"`{name}` is not compiled, and each of its calls is one break",
-                excludes=True,
             )

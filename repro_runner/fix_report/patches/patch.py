@@ -53,8 +53,6 @@ class Patch:
     """Whether lines may be printed in another order."""
     silences: bool = False
     """Whether some lines may no longer be printed."""
-    excludes: bool = False
-    """Whether a function is no longer compiled."""
     branch: Branch | None = None
     otherwise: Patch | None = None
     """The patch to try if this one is not kept."""

@@ -271,7 +271,7 @@ def changed_trial(**fields: object) -> Trial:
         ({"outputs": DIFFER, "difference": "call 1"}, "results differ: call 1"),
         ({"outputs": NOT_COMPARED, "difference": "why"}, "results could not be compared: why"),
         ({"stdout": DIFFER, "stdout_difference": "line 1"}, "what the program prints differs: line 1"),
-        ({"breaks_after": 2}, "as many breaks as before: 2 (before: 2)"),
+        ({"breaks_after": 2}, "it leaves as many breaks: 2"),
         ({"ops_after": 4}, "it takes work out of the compiled code: 4 ops ran in graphs, before 9"),
         ({"graphs_after": 0}, "it takes work out of the compiled code"),
         ({"stdout": LINES_REMOVED}, ""),

@@ -419,3 +419,75 @@ def test_a_large_tensor_is_compared_by_a_sample_and_by_its_shape() -> None:
     full = Keeper(left=10)
     full.flat([torch.ones(4), torch.ones(2)])
     assert full.sampled == 1
+
+
+FOOLED = """\
+import functools
+import multiprocessing
+
+import torch
+from helper import noisy
+
+torch._dynamo.config.capture_scalar_outputs = True
+torch.manual_seed(0)
+weight = torch.nn.Parameter(torch.randn(6))
+
+
+def work(x):
+    for _ in range(4):
+        x = (x * weight).sin().cos()
+    return x
+
+
+@torch.compile(backend="eager")
+def step(x):
+    x = work(x)
+    print("a break")
+    return work(x)
+
+
+for _ in range(3):
+    step(torch.ones(6)).sum().backward()
+"""
+CACHED = """\
+step = functools.cache(lambda _: torch.compile(work, backend="eager")(work(torch.ones(6))))
+"""
+TRICKS = {
+    "a break that moves into another file": (
+        ('    print("a break")\n', "    noisy(x)\n"),
+        "the break moves to line 2 of helper.py",
+    ),
+    "a break that becomes an error of the user": (
+        ('    print("a break")\n', "    x = x + len([1] * x.shape[0] * (x.sum() > 9).long().item())\n"),
+        "the break moves to line 21 of train.py, GBL-",
+    ),
+    "work behind a cache": (
+        ("for _ in range(3):\n    step(torch.ones(6))", f"{CACHED}for _ in range(3):\n    step(None).clone()"),
+        "",
+    ),
+    "a function that is past the limit": (
+        ("torch.manual_seed(0)\n", "torch.manual_seed(0)\ntorch._dynamo.config.recompile_limit = 0\n"),
+        "the break moves to line",
+    ),
+    "gradients that are lost": (
+        ('    print("a break")\n    return work(x)\n', "    return work(x.detach().requires_grad_())\n"),
+        "",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("trick", TRICKS)
+def test_what_only_looks_like_a_fix_is_none(trick: str, tmp_path: Path, children: Children) -> None:
+    (tmp_path / "helper.py").write_text("def noisy(x):\n    print(x.shape)\n")
+    (tmp_path / "train.py").write_text(FOOLED)
+    (before, after), why = TRICKS[trick]
+    assert FOOLED.count(before) == 1
+    program = ProgramToRun(script=str(tmp_path / "train.py"))
+    with TrialRunner(program, timeout=240, children=children) as trials:
+        trial = trials.try_source(FOOLED.replace(before, after))
+        real = trials.try_source(FOOLED.replace('    print("a break")\n', ""))
+    assert real.holds
+    assert (real.reports_before, real.reports_after) == (1, 0)
+    assert not trial.holds
+    assert why in trial.why_no_fix(trial.breaks_before, trial.ops_before)
