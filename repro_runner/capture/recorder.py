@@ -51,6 +51,9 @@ _BEFORE_FRAMES = (FROM_USER_CODE[0], "User stack:")
 _ADVICE = "Consider annotating your code using torch._check*(). "
 """With this torch begins the text of some errors, which are different ones."""
 
+_DEEPEST = 50
+"""How many callers of a frame are kept."""
+
 _CONVERTING = (Path(__file__).name, "exc.py", "convert_frame.py")
 """Files whose functions are on the Python stack between a call and the break that compiling it raises."""
 
@@ -88,6 +91,8 @@ class TakenFrame:
     """Whether the user asked to compile this function. It is False for a frame that broke before its compilation had
     an id and that torch.compile did not call, such as a generator that Dynamo meets in plain Python code."""
     raised: list[Raised] = field(default_factory=list)
+    callers: tuple[CodeType, ...] = ()
+    """The functions that Python runs on the way to this frame, innermost first. Dynamo may have skipped them."""
 
 
 @dataclass(slots=True, eq=False)
@@ -100,6 +105,8 @@ class Raised:
     compile_id: str
     frame: TakenFrame | None
     """None where no frame was being compiled, as in an export."""
+    error: str = ""
+    """The class of an error that is no graph break."""
     columns: tuple[int, int] | None = None
     """First and last column of the expression that broke; None where Python or torch do not know them."""
     kind: str = SWALLOWED
@@ -185,7 +192,7 @@ class Recorder:
         @functools.wraps(original)
         def convert(convert_self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
             frames = self._frames
-            frames.taken.append(TakenFrame(getattr(frame, "f_code", None)))
+            frames.taken.append(TakenFrame(getattr(frame, "f_code", None), callers=_callers(frame)))
             try:
                 return original(convert_self, frame, *args, **kwargs)
             except BaseException as error:
@@ -251,6 +258,7 @@ class Recorder:
             stack,
             str(compile_id or ""),
             frame,
+            error="" if error is None or isinstance(error, exc.Unsupported) else type(error).__name__,
             columns=_columns(getattr(error, "real_stack", None)),
         )
         if frame is not None:
@@ -285,6 +293,7 @@ class Recorder:
                 stack=raised.stack,
                 compile_id=raised.compile_id,
                 surfaced_as=self.id_of(raised.surfaced_as) if raised.surfaced_as is not None else "",
+                error=raised.error,
             )
             found[one] = found.get(one, 0) + 1
         return [replace(one, count=count) for one, count in found.items()]
@@ -332,6 +341,17 @@ def _frames_in(text: str) -> tuple[UserFrame, ...]:
         for line, source in itertools.pairwise(lines)
         if (frame := FRAME.match(line))
     )
+
+
+def _callers(frame: Any) -> tuple[CodeType, ...]:
+    """The code of the callers. Dynamo's frame has no callers: they are on the stack of this thread."""
+    found: list[CodeType] = []
+    caller: FrameType | None = sys._getframe(2)
+    while caller is not None and len(found) < _DEEPEST:
+        if caller.f_code is not frame.f_code:
+            found.append(caller.f_code)
+        caller = caller.f_back
+    return tuple(found)
 
 
 def _called_by_wrapper() -> bool:

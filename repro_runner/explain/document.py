@@ -32,7 +32,7 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
     *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
     *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
-    "compile_ids",
+    *("compile_ids", "kinds", "untraced", "follows"),
 )
 _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
@@ -208,6 +208,7 @@ def _site(content: Mapping[str, Any]) -> Site:
             **fields,
             **lists,
             "columns": tuple((start, end) for start, end in content.get("columns", ())),
+            "untraced": tuple(content["untraced"]) if content.get("untraced") else None,
             "stack": tuple(UserFrame(**frame) for frame in content["stack"]),
             "recompiles": tuple(Recompile(**one) for one in content["recompiles"]),
             "frequency": Frequency(ran=content["ran"], why_unknown=content["why_unknown"]),

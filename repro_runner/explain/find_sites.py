@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import linecache
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from types import CodeType
@@ -147,7 +147,23 @@ def find_sites(watched: Watched) -> tuple[Site, ...]:
             places.setdefault((at.file, at.line, watched.recorder.id_of(one)), []).append(one)
     past_limit = watched.past_limit()
     sites = [_site(causes, watched, past_limit) for causes in places.values()]
-    return tuple(sorted(sites, key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line)))
+    sites.sort(key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line))
+    return tuple(_in_order(sites))
+
+
+def _in_order(sites: Sequence[Site]) -> Iterator[Site]:
+    """The sites that follow from a function that was given up stand below the site at which that happened."""
+    known = {site.where for site in sites}
+    following: dict[str, list[Site]] = {}
+    for site in sites:
+        following.setdefault(site.follows if site.follows in known - {site.where} else "", []).append(site)
+    waiting = following.pop("", [])[::-1]
+    while waiting or following:
+        if not waiting:  # they follow from each other
+            waiting = following.pop(next(iter(following)))[::-1]
+        site = waiting.pop()
+        yield site
+        waiting += following.pop(site.where, [])[::-1]
 
 
 def find_unlisted(watched: Watched, reports: Mapping[tuple[str, int], int]) -> dict[str, int]:
@@ -174,6 +190,9 @@ def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> 
         gb_ids=tuple(chain),
         gb_types=tuple(chain.values()),
         kind=min((cause.kind for cause in causes), key=KINDS.index),
+        kinds=_count_kinds(causes),
+        untraced=next(filter(None, map(_untraced, causes)), None),
+        follows=_follows(first, watched),
         message=first.message,
         context=first.parts.context,
         explanation=first.parts.explanation,
@@ -187,6 +206,39 @@ def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> 
         lost_seconds=_lost_seconds(causes, inner, watched),
         compile_ids=tuple(dict.fromkeys(cause.compile_id for cause in causes if cause.compile_id)),
     )
+
+
+def _count_kinds(causes: Iterable[Raised]) -> dict[str, int]:
+    """What became of each compilation: the worst in it."""
+    worst: dict[int, str] = {}
+    for one in causes:
+        worst[id(one.frame)] = min(worst.get(id(one.frame), one.kind), one.kind, key=KINDS.index)
+    return dict(sorted(Counter(worst.values()).items(), key=lambda pair: -pair[1]))
+
+
+def _untraced(one: Raised) -> tuple[int, int] | None:
+    """First and last line of the rest of a function that was given up; None if there is none."""
+    stack = _stack_of(one)
+    if one.kind != "frame skipped" or one.frame is None or one.frame.code is None or not stack:
+        return None
+    last = max((line for *_, line in one.frame.code.co_lines() if line), default=0)
+    return (stack[0].line + 1, last) if last > stack[0].line else None
+
+
+def _follows(one: Raised, watched: Watched) -> str:
+    """`file:line` of the break that gave up a function which called this one; empty if there is none."""
+    if one.frame is None:
+        return ""
+    given_up = {
+        other.frame.code: other
+        for other in reversed(watched.recorder.raised)
+        if other.kind == "frame skipped" and other.frame is not None and _is_break(other)
+    }
+    origin = next((given_up[code] for code in one.frame.callers if code in given_up), None)
+    if origin is None or origin.frame is one.frame:
+        return ""
+    at = _stack_of(origin)[-1]
+    return f"{at.file}:{at.line}"
 
 
 def _plain(frame: UserFrame) -> UserFrame:

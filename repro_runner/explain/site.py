@@ -56,6 +56,12 @@ class Site:
     expression with several lines is a column of its last line."""
     kind: str = ""
     """The worst of KINDS that happened at this site."""
+    kinds: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """What became of each of its compilations: kind -> number. Empty for a log."""
+    untraced: tuple[int, int] | None = None
+    """First and last line of the rest of a function that was given up here. Dynamo never looked at them."""
+    follows: str = ""
+    """`file:line` of the site whose function was given up, so that Dynamo started anew in what it calls."""
     message: str = ""
     """torch's message for the cause. In a log, the message that torch reported in the end."""
     context: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -18,6 +19,8 @@ _HAPPENED = {
     "frame skipped": "the whole function is given up: Python runs it, and Dynamo tries again in what it calls",
     "fatal": "compiling stops here with an error",
 }
+_RAISED = re.compile(r"raised exception (\w+)\((.*)\)", re.DOTALL)
+_QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
 NO_KIND = "the log does not say what became of the graph"
 NO_PLACE = "(the log does not say where)"
 NO_FUNCTION = "a function that the log does not name"
@@ -31,12 +34,38 @@ def where(site: Site, folder: Path) -> str:
 def happened(site: Site) -> str:
     """What became of the graph, and the number of ops before and after the break."""
     words = _HAPPENED.get(site.kind, site.kind) or NO_KIND
+    if len(site.kinds) > 1:
+        words = "; ".join(
+            f"in {counted(number, 'compilation')} {_HAPPENED[kind]}" for kind, number in site.kinds.items()
+        )
     sides = [
         f"{counted(ops, 'op')} {side}"
         for ops, side in ((site.ops_before, "before"), (site.ops_after, "after"))
         if ops is not None
     ]
     return f"{words}; {', '.join(sides)}" if sides else words
+
+
+def raises(site: Site) -> str:
+    """The exception in the user's code that ended the graph, as Python would show it; empty if it was none."""
+    raised = _RAISED.fullmatch(site.context.strip())
+    if raised is None:
+        return ""
+    quoted = _QUOTED.fullmatch(raised[2])
+    return f"{raised[1]}: {quoted[2] if quoted else raised[2]}".rstrip(": ")
+
+
+def untraced(site: Site, folder: Path) -> str:
+    """The lines that Dynamo never looked at, and the break that this one follows from; empty if there are none."""
+    words = []
+    if site.follows:
+        file, _, line = site.follows.rpartition(":")
+        words.append(f"it follows from {shown_place(file, int(line), folder)}, where the calling function was given up")
+    if site.untraced:
+        first, last = site.untraced
+        lines = f"line {first} was" if first == last else f"lines {first} to {last} were"
+        words.append(f"{lines} never traced, and may have breaks of their own")
+    return "; ".join(words)
 
 
 def chain(site: Site) -> str:

@@ -157,8 +157,14 @@ def _labelled(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
     if site.via:
         left_out = ["…"] if len(site.via) > _MOST_FRAMES else []
         yield "via", Text(plain(" → ".join([*left_out, *site.via[-_MOST_FRAMES:], "here"])))
+    if site.untraced:
+        yield "note", Text(plain(site.untraced))
+    if site.raises:
+        yield "raises", Text(plain(site.raises), style="bold")
     if site.explanation:
         yield "why", _shortened(site.explanation)
+    if site.context and not site.raises:
+        yield "context", _shortened(site.context)
     yield from (("hint", _shortened(hint)) for hint in site.hints)
     yield from _ways_out(site, view, width)
     if site.suggestion:

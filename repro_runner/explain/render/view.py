@@ -98,6 +98,11 @@ class SiteView:
     via: tuple[str, ...]
     """The frames that lead to the site, outermost first; empty if the site is in the compiled function itself."""
     explanation: str
+    context: str
+    raises: str
+    """The exception in the user's code that ended the graph; empty if it was none."""
+    untraced: str
+    """What Dynamo never looked at, and the break that this one follows from."""
     hints: tuple[str, ...]
     fixes_at: int
     """The number of an earlier site that shows the same fixes; 0 if this site shows them."""
@@ -236,6 +241,9 @@ def view_sites(
                 recompiles=sentences.recompiles(site.recompiles),
                 via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
                 explanation=_explanation(site, cause, other),
+                context=site.context.strip(),
+                raises=sentences.raises(site),
+                untraced=sentences.untraced(site, folder),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
                 fixes_at=0 if first == number else first,
                 fixes=tuple(_fix_views(helpful)) if helpful else (),

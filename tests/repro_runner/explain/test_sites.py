@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import linecache
 import logging
 import re
@@ -20,6 +21,7 @@ from registry.ids import linked_ids
 from repro_runner.capture import capture_breaks
 from repro_runner.explain import Report, Site, explain
 from repro_runner.explain.find_sites import FAILED, PAST_LIMIT
+from repro_runner.explain.render.sentences import happened, raises
 
 pytestmark = pytest.mark.torch
 
@@ -342,3 +344,57 @@ def test_results_are_those_of_an_unwatched_run() -> None:
         compiled = torch.compile(in_with, backend="eager")
         assert torch.equal(compiled(x), in_with(x))
     assert torch.equal(compiled(x), in_with(x))
+
+
+def given_up(x: torch.Tensor) -> torch.Tensor:
+    for _ in range(2):
+        print("in a loop")
+        x = leaf(x)
+    return x.sin()
+
+
+def test_what_follows_from_a_function_that_was_given_up_stands_below_it() -> None:
+    report = watched(given_up, (torch.ones(3),))
+    first, *others = report.sites
+    assert (first.gb_ids[-1], first.kind, first.function) == ("GB7000", "frame skipped", "given_up")
+    lines, start = inspect.getsourcelines(given_up)
+    assert first.untraced == (first.line + 1, start + len(lines) - 1)
+    assert [(one.function, one.follows) for one in others] == [("leaf", first.where)] * len(others)
+    assert others
+    text = report.text()
+    assert "were never traced, and may have breaks of their own" in text
+    assert "it follows from" in text
+
+
+def test_compilations_that_end_in_different_ways_are_counted_apart() -> None:
+    def sometimes(x: torch.Tensor, loop: bool) -> torch.Tensor:
+        for _ in range(2) if loop else ():
+            x = branch_inside(x)
+        return x if loop else branch_inside(x)
+
+    def branch_inside(x: torch.Tensor) -> torch.Tensor:
+        print("here")
+        return x + 1
+
+    report = watched(sometimes, (torch.ones(3), False), (torch.ones(3), True), dynamic=False)
+    site = next(one for one in report if one.function == "branch_inside")
+    assert site.kind == "frame skipped"
+    assert set(site.kinds) == {"resumed", "frame skipped"}
+    assert sum(site.kinds.values()) == site.compiled
+    assert "in 2 compilations the graph ends here" in happened(site)
+
+
+@pytest.mark.parametrize(
+    ("context", "told"),
+    [
+        (
+            "raised exception TypeError(\"'NoneType' object is not subscriptable\")",
+            "TypeError: 'NoneType' object is not subscriptable",
+        ),
+        ("raised exception ValueError('a', 3)", "ValueError: 'a', 3"),
+        ("raised exception KeyError()", "KeyError"),
+        ("call_method x", ""),
+    ],
+)
+def test_an_exception_of_the_program_is_told_as_python_tells_it(context: str, told: str) -> None:
+    assert raises(Site(gb_ids=("GB0088",), gb_types=("Observed exception",), context=context)) == told

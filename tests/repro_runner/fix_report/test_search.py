@@ -43,26 +43,31 @@ class InProcess:
 
     def try_source(self, text: str) -> Trial:
         self.tried.append(text)
-        sites, results, said, ops = self.before
-        sites_after, results_after, said_after, ops_after = self._run(text)
+        report, results, said, recording = self.before
+        report_after, results_after, said_after, recording_after = self._run(text)
         from repro_runner.values import Outcome, difference
 
         differ = difference(Outcome(results, None), Outcome(results_after, None))
         stdout, told = compare_text(said, said_after)
         return Trial(
             ran=True,
-            breaks_before=len(sites),
-            breaks_after=len(sites_after),
-            sites_after=sites_after,
+            breaks_before=len(report.sites),
+            breaks_after=len(report_after.sites),
+            reports_before=report.reports,
+            reports_after=report_after.reports,
+            sites_before=report.sites,
+            sites_after=report_after.sites,
             outputs=DIFFER if differ else EQUAL,
             difference=differ,
             stdout=stdout,
             stdout_difference=told,
-            ops_before=ops,
-            ops_after=ops_after,
+            graphs_before=recording.graphs,
+            graphs_after=recording_after.graphs,
+            ops_before=recording.ops_run,
+            ops_after=recording_after.ops_run,
         )
 
-    def _run(self, text: str) -> tuple[tuple[Any, ...], Any, Output, int]:
+    def _run(self, text: str) -> tuple[Any, Any, Output, Any]:
         import torch
 
         from repro_runner.explain import explain
@@ -80,7 +85,7 @@ class InProcess:
             torch._dynamo.config.patch(reorderable_logging_functions=set(), capture_scalar_outputs=False),
         ):
             exec(compile(text, "program.py", "exec"), vars(module))
-        return report.sites, module.results, Output(start=said.getvalue().encode()), recording.ops_run
+        return report, module.results, Output(start=said.getvalue().encode()), recording
 
 
 def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], InProcess]:
@@ -88,7 +93,7 @@ def searched(body: str, *gb_ids: str) -> tuple[Search, list[Target], InProcess]:
     text = START + body + END
     here = InProcess(text)
     source = Source(text)
-    sites = sorted(here.before[0], key=lambda site: int(site.line))
+    sites = sorted(here.before[0].sites, key=lambda site: int(site.line))
     assert tuple(site.gb_ids[0] for site in sites) == gb_ids
     flags = {"GB0124": ("torch._dynamo.config.capture_scalar_outputs = True",)}
     targets = [Target(site=site, line=site.line, settings=flags.get(site.gb_id, ())) for site in sites]

@@ -94,6 +94,7 @@ def test_a_run_tells_what_helps_from_what_does_not(tmp_path: Path) -> None:
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.prove
+@pytest.mark.timeout(1800)
 def test_every_program_still_does_what_its_record_says(tmp_path: Path) -> None:
     out = tmp_path / "runs.json"
     assert main(["run", "--messages", "--out", str(out)]) == 0
