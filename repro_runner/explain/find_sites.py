@@ -229,12 +229,13 @@ def _follows(one: Raised, watched: Watched) -> str:
     """`file:line` of the break that gave up a function which called this one; empty if there is none."""
     if one.frame is None:
         return ""
+    # By id, because code that was generated may have constants that can't be hashed.
     given_up = {
-        other.frame.code: other
+        id(other.frame.code): other
         for other in reversed(watched.recorder.raised)
         if other.kind == "frame skipped" and other.frame is not None and _is_break(other)
     }
-    origin = next((given_up[code] for code in one.frame.callers if code in given_up), None)
+    origin = next((given_up[id(code)] for code in one.frame.callers if id(code) in given_up), None)
     if origin is None or origin.frame is one.frame:
         return ""
     at = _stack_of(origin)[-1]

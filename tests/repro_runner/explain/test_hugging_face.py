@@ -1,4 +1,4 @@
-"""Ten real models: each site, id and count is what torch's own log and plain Python say, read by other means."""
+"""Twelve real models: each site, id and count is what torch's own log and plain Python say, read by other means."""
 
 from __future__ import annotations
 
@@ -143,6 +143,7 @@ def place_of(one: Site | UserFrame) -> Place:
 def test_every_site_and_its_ids_are_those_in_the_log(name: str) -> None:
     seen = ran(name)
     assert seen.report.sites
+    assert (seen.report.unlisted, seen.report.compared) == ({}, True)
     assert {place_of(site): set(site.gb_ids) for site in seen.report} == {
         place: set(gb_ids) for place, gb_ids in seen.log.ids.items()
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import copy
+import importlib
 import logging
 import threading
 import warnings
@@ -16,9 +17,10 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from repro_runner.explain import explain
+from repro_runner.explain import Report, explain
 from repro_runner.torch_seams import dynamo_config, reset
 from tests.repro_runner.explain.torchs_log import places_in_log
+from tests.repro_runner.fixtures.hugging_face_captures import NAMES
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -26,9 +28,11 @@ X: Any = torch.ones(4)
 compiled = torch.compile(backend="eager")
 whole = torch.compile(backend="eager", fullgraph=True)
 SCENARIOS: list[Callable[[], object]] = []
+LIMIT = "Dynamo recompile limit exceeded"
+SAMPLE = ("reformer", "switch-transformers")
 
 
-MORE = {"the_recompile_limit": "Dynamo recompile limit exceeded", "errors_that_are_suppressed": "BackendCompilerFailed"}
+MORE = {"the_recompile_limit": LIMIT, "errors_that_are_suppressed": "BackendCompilerFailed"}
 """What torch reports as a warning, and not in its log of breaks: explain has it, too."""
 
 
@@ -411,6 +415,13 @@ def what_does_not_break() -> None:
 
 @pytest.mark.parametrize("run", SCENARIOS, ids=lambda one: one.__name__)
 def test_the_same_places_as_often_as_torchs_log(run: Callable[[], object]) -> None:
+    more = MORE.get(run.__name__, "nothing")
+    report = compare_with_log(run, more=more)
+    assert any(one.gb_type.startswith(more) for one in report) == (run.__name__ in MORE)
+
+
+def compare_with_log(run: Callable[[], object], *, more: str) -> Report:
+    """Run it twice: with torch's log, and with explain, which may have `more`. Both have to say the same."""
     reset()
     logged = places_in_log(run)
     reset()
@@ -418,11 +429,29 @@ def test_the_same_places_as_often_as_torchs_log(run: Callable[[], object]) -> No
         run()
     assert report.compared
     assert report.unlisted == {}
-    more = [one for one in report if one.gb_type.startswith(MORE.get(run.__name__, "nothing"))]
-    assert bool(more) == (run.__name__ in MORE)
     places: Counter[tuple[str, int]] = Counter()
     for one in report:
         # A break that ends a compilation is an exception of the program. Torch may have reported it before.
-        if one not in more and (one.kind != "fatal" or (one.file, one.line) in logged):
+        if not one.gb_type.startswith(more) and (one.kind != "fatal" or (one.file, one.line) in logged):
             places[one.file, one.line] += one.compiled
     assert places == logged
+    return report
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.prove) for name in NAMES]
+)
+@pytest.mark.filterwarnings("ignore:.*lru_cache:UserWarning")
+def test_a_model_in_training_breaks_where_torchs_log_says(name: str) -> None:
+    models = importlib.import_module("tests.repro_runner.fixtures.hugging_face_models")
+
+    def train() -> None:
+        example = models.build(name)
+        example.model.train()
+        compiled: Any = torch.compile(example.model, backend="eager")
+        for _ in range(2):
+            outputs = compiled(**example.inputs).to_tuple()
+            loss: Any = sum(one.sum() for one in outputs if isinstance(one, torch.Tensor) and one.requires_grad)
+            loss.backward()
+
+    compare_with_log(train, more=LIMIT)
