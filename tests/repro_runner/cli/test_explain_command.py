@@ -258,3 +258,37 @@ def test_a_notebook_shows_a_report_as_a_table_and_python_as_text() -> None:
     )
     assert "<code>return x + x.sum().item()</code>" in shown["text/html"]
     assert "def step(x: torch.Tensor)" in report.text(width=100)
+
+
+WHOLE = PLAIN.replace(".item()", "").replace("step(torch", "step = torch.compile(step, backend='eager')\nstep(torch")
+
+
+def test_what_torch_reports_and_the_list_does_not_have_is_told_loudly(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = "logging.getLogger('torch._dynamo.symbolic_convert.__graph_breaks')"
+    missed = f"{WHOLE}import logging\n{log}.debug('Graph break in user code at train.py:99\\nGraph Break Reason: x')\n"
+    ended = run(home, capfd, missed)
+    assert "note: WRONG: torch reports 1 break that this list does not have, at train.py:99." in ended.out
+    assert "no graph breaks" not in ended.out
+    ended = run(home, capfd, missed, "--fail-on-break")
+    assert ended.code == 1
+    assert ended.err.splitlines()[-1].startswith("exit code 1: WRONG: torch reports 1 break")
+
+
+def test_a_program_that_sets_up_the_log_itself_is_told_that_nothing_was_compared(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    ended = run(home, capfd, f"{WHOLE}torch._logging.set_logs()\n", "--fail-on-break")
+    assert ended.code == 0
+    assert "could not be compared with them" in " ".join(ended.out.split())
+    assert "could not be compared" not in run(home, capfd, WHOLE).out
+
+
+def test_an_error_of_the_user_is_a_site_with_its_page(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    source = PLAIN.replace("return x + x.sum().item()", "return x + len([1] * x.sum().long().item())")
+    source = source.replace("step(torch", "torch._dynamo.config.capture_scalar_outputs = True\nstep(torch")
+    ended = run(home, capfd, source, "--compile", "train.py:step", "--fail-on-break")
+    assert ended.code == 1
+    assert "data-dependent-guard frame skipped  train.py:5 in step\n" in ended.out
+    assert "/messages/data-dependent-guard.html" in "".join(ended.out.split())
