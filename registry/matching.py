@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal
 
 from registry.forms import find_form, forms_within
-from registry.message_layout import FRAME, LABEL, SHARED_HINTS, is_marked, read_line, strip_markers
+from registry.message_layout import FRAME, GUARD, LABEL, RECOMPILED, SHARED_HINTS, is_marked, read_line, strip_markers
 from registry.messages import FOREIGN_LINES, Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import Form, Registry
 from registry.templates import DISTINCTIVE, Kind, collapse
@@ -243,7 +243,11 @@ class Matcher:
 
     @staticmethod
     def _by_form(form: Form, lines: Iterable[str], match: Match) -> Match:
+        lines = list(lines)
         message = replace(match.message, gb_type="", text="\n".join(lines).rstrip())
+        if recompiled := RECOMPILED.match(lines[0]):
+            guard = next((guard[1] for line in lines[1:] if (guard := GUARD.match(line))), "")
+            message = replace(message, function=recompiled[1], location=recompiled[2], context=guard)
         return replace(match, gb_ids=form.gb_ids, how="form", form=form, message=message)
 
     def _name_cause(self, message: ParsedMessage, line: int, torch: str | None) -> Match:

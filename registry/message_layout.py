@@ -89,6 +89,8 @@ FRAMING = {
     r"|\bunimplemented(?:_v2|_with_warning)?\(f?[\"']",  # in a traceback, the line of torch's that gave up
     "location": r"^[ \t]*Graph break (?:\(user stack suppressed due to duplicate graph break\) )?in user code at ([^\n]+:[0-9]+)[ \t]*$",  # noqa: E501
     "function": r"^[ \t]*function: '([^'\n]*)' \(([^()\n]+:[0-9]+)\)",
+    "recompiled": r"^[ \t]*Recompiling function ([^\s]+) in ([^\n]+:[0-9]+)[ \t]*$",
+    "guard": r"^[ \t]*- (?:!?[0-9]+(?:/[0-9]+)+: )?(?!User stack trace:|[ \t]*File )(.+?)[ \t]*(?:[ \t]{2}# [^\n]*)?$",
     "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)(?:, in ([^\s,]+))?(?:, code: (.*))?',
     "space": r"[ \t\r\n\f\v\u00a0`]+",
     "entity": r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);",
@@ -104,6 +106,8 @@ LABEL = re.compile(FRAMING["label"])
 MARKER = re.compile(FRAMING["marker"])
 LOCATION = re.compile(FRAMING["location"])
 FRAME = re.compile(FRAMING["frame"])
+RECOMPILED = re.compile(FRAMING["recompiled"])
+GUARD = re.compile(FRAMING["guard"])
 FUNCTION = re.compile(FRAMING["function"])
 ENTITY = re.compile(FRAMING["entity"])
 SPACE = re.compile(FRAMING["space"])

@@ -39,6 +39,9 @@ class FoundMessage:
     """`file:line` of the user's code; empty if the log does not show it."""
     log: str
     log_line: int
+    function: str = ""
+    guard: str = ""
+    """Of a function that was compiled again: the guard that failed."""
     count: int = 1
 
 
@@ -159,9 +162,9 @@ def _combine(one: Site, other: Site) -> Site:
 
 def gather_messages(messages: Iterable[FoundMessage]) -> tuple[FoundMessage, ...]:
     """One of each message at each place, with a count, in the order of the first reports."""
-    found: dict[tuple[str, str], FoundMessage] = {}
+    found: dict[tuple[str, str, str], FoundMessage] = {}
     for one in messages:
-        key = one.slug, one.where
+        key = one.slug, one.where, one.guard
         before = found.get(key)
         found[key] = replace(before, count=before.count + one.count) if before else one
     return tuple(found.values())

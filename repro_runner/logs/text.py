@@ -163,8 +163,16 @@ class TextReader:
     def _place(self, match: Match) -> None:
         """Put a match to the breaks, or to the other messages."""
         if match.form is not None and match.form.slug:
-            slug, said, log = match.form.slug, match.message, self._source.log
-            found = FoundMessage(slug=slug, text=said.text, where=said.location, log=log, log_line=match.line)
+            said = match.message
+            found = FoundMessage(
+                slug=match.form.slug,
+                text=said.text,
+                where=said.location,
+                log=self._source.log,
+                log_line=match.line,
+                function=said.function,
+                guard=said.context,
+            )
             self._messages.append(found)
             return
         one = read_break(match, self._source, self._around)

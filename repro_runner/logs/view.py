@@ -9,7 +9,7 @@ from registry.advice import Advisor
 from repro_runner.explain.render import sentences
 from repro_runner.explain.render.view import MessageView, ReportView, message_address, view_categories, view_sites
 from repro_runner.logs.analysis import BINARY, LogAnalysis, LogFile
-from repro_runner.logs.model import Unfit
+from repro_runner.logs.model import FoundMessage, Unfit
 from repro_runner.logs.text import NO_BREAKS
 from repro_runner.output.places import shown_place
 from repro_runner.output.units import counted, size
@@ -36,18 +36,33 @@ def view_analysis(analysis: LogAnalysis, answers: Advisor, *, folder: Path) -> R
 
 
 def _view_messages(analysis: LogAnalysis, answers: Advisor, folder: Path) -> Iterator[MessageView]:
+    """One view of each message at each place. All recompiles are one view, with a line for each function and guard."""
+    recompiles = [one for one in analysis.messages if one.guard]
     for one in analysis.messages:
+        if one.guard and one is not recompiles[0]:
+            continue
         known = answers.other_message(one.slug)
-        file, _, line = one.where.rpartition(":")
-        place = f" at {shown_place(file, int(line), folder)}" if file else ""
+        place = f" at {_place(one, folder)}" if one.where and not one.guard else ""
+        count = sum(each.count for each in recompiles) if one.guard else one.count
         yield MessageView(
             title=known.title,
             what=known.short,
-            counts=f"reported {one.count}×{place}, first at {one.log}:{one.log_line}",
-            text=one.text,
+            counts=f"reported {count}×{place}, first at {one.log}:{one.log_line}",
+            text="" if one.guard else one.text,
+            lines=tuple(
+                f"{each.function} ({_place(each, folder)}) recompiled {each.count}×: {each.guard}"
+                for each in recompiles
+            )
+            if one.guard
+            else (),
             ways_out=known.ways_out,
             link=message_address(known),
         )
+
+
+def _place(one: FoundMessage, folder: Path) -> str:
+    file, _, line = one.where.rpartition(":")
+    return shown_place(file, int(line), folder)
 
 
 def _no_breaks(analysis: LogAnalysis) -> str:

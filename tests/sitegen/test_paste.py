@@ -496,3 +496,14 @@ def test_no_recorded_log_holds_a_path_of_the_machine_that_made_it() -> None:
     for log in LOGS:
         paths = set(re.findall(r"(?<![\w.])/(?:[\w.-]+/)+[\w.-]*", re.sub(r"https?://\S+", "", log.read_text("utf-8"))))
         assert {path for path in paths if not path.startswith("/home/user/")} == set(), log
+
+
+def test_recompiles_are_one_message_with_each_function_and_guard(data: Path) -> None:
+    report = report_on((RECORDED / "recompiles-2.13.0.log").read_text("utf-8"), data)
+    (recompiles,) = report["others"]
+    assert (report["breaks"], recompiles["count"]) == ([], 3)
+    assert recompiles["text"].splitlines() == [
+        "1× scaled (/home/user/project/rec.py:2): n == 0",
+        "1× scaled (/home/user/project/rec.py:2): n == 1",
+        "1× other (/home/user/project/rec.py:7): flag == True",
+    ]

@@ -39,13 +39,15 @@ function addMatch(groups, match) {
   let group = groups.get(key);
   if (!group) {
     const steps = chain.map(({ gbIds, message }) => ({ gbIds, text: message.text, hows: new Map() }));
-    group = { steps, form: match.form, count: 0, line: match.line, places: new Map(), source: match.message.source };
+    group = { steps, form: match.form, count: 0, line: match.line, places: new Map(), source: match.message.source, guards: new Map() };
     groups.set(key, group);
   }
   group.count++;
   group.line = Math.min(group.line, match.line);
   for (const [at, step] of chain.entries()) increase(group.steps[at].hows, step.how);
-  if (match.message.location) increase(group.places, match.message.location);
+  const { function: name, location, context } = match.message;
+  if (match.form?.slug && context) increase(group.guards, `${name} (${location}): ${context}`);
+  else if (location) increase(group.places, location);
 }
 
 function keyOf({ gbIds, form, message }) {
@@ -72,9 +74,12 @@ function describeBreak({ steps, form, count, line, places, source }, known, stat
 }
 
 /** A message of torch's that is no graph break. */
-function describeOther({ steps, form, count, line, places }, messages) {
+function describeOther({ steps, form, count, line, places, guards }, messages) {
   const { title, short, way_out: wayOut, page } = messages[form.slug];
-  return { title, short, wayOut, page, text: steps[0].text.slice(0, EXCERPT), count, line, places: mostFrequent(places) };
+  // of recompiles: each function, and the guard that failed
+  const again = mostFrequent(guards).map((one) => `${one.count}× ${one.place}`);
+  const text = again.length ? again.join("\n") : steps[0].text;
+  return { title, short, wayOut, page, text: text.slice(0, EXCERPT), count, line, places: mostFrequent(places) };
 }
 
 function describeStep({ gbIds, text, hows }, known, statuses) {

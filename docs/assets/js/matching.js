@@ -212,7 +212,7 @@ export class Matcher {
     const forms = [first, ...others].filter(Boolean);
     // an exception that wraps another has the other's text in its next lines
     const form = forms.sort((one, other) => this.#forms.surfaceOf(one) - this.#forms.surfaceOf(other))[0];
-    return form ? byForm(form, lines, match) : match;
+    return form ? this.#byForm(form, lines, match) : match;
   }
 
   #nameParsed(message, line) {
@@ -255,7 +255,7 @@ export class Matcher {
       const key = form && [form.gbIds.join(), form.slug, form.gone].join("|");
       if (!form || seen.has(key)) continue;
       seen.add(key);
-      yield byForm(form, window, { ...UNKNOWN, line: number + 1 });
+      yield this.#byForm(form, window, { ...UNKNOWN, line: number + 1 });
     }
   }
 
@@ -270,7 +270,7 @@ export class Matcher {
     for (const [number, path] of frames.reverse()) {
       const slug = this.#frames.find(([part]) => path.includes(part))?.[1];
       if (!slug) continue;
-      yield byForm({ gbIds: [], slug, gone: "", releases: "" }, lines.slice(number), { ...UNKNOWN, line: number + 1 });
+      yield this.#byForm({ gbIds: [], slug, gone: "", releases: "" }, lines.slice(number), { ...UNKNOWN, line: number + 1 });
       return;
     }
   }
@@ -353,6 +353,16 @@ export class Matcher {
     if (held) yield held;
   }
 
+  #byForm(form, lines, match) {
+    const message = { ...match.message, gbType: "", text: stripEnd(lines.join("\n")) };
+    const recompiled = this.#layout.recompiled.exec(lines[0]);
+    if (recompiled) {
+      [, message.function, message.location] = recompiled;
+      message.context = lines.slice(1).map((line) => this.#layout.guard.exec(line)?.[1]).find(Boolean) ?? "";
+    }
+    return { ...match, gbIds: form.gbIds, how: "form", form, message };
+  }
+
   #collapse(text) {
     return text.replace(this.#layout.space, "");
   }
@@ -364,9 +374,4 @@ function isNamed({ gbIds, form }) {
 
 function nameOf({ gbIds, form }) {
   return gbIds[0] ?? (form && `${form.slug}|${form.gone}`);
-}
-
-function byForm(form, lines, match) {
-  const message = { ...match.message, gbType: "", text: stripEnd(lines.join("\n")) };
-  return { ...match, gbIds: form.gbIds, how: "form", form, message };
 }

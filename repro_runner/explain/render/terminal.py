@@ -23,6 +23,7 @@ _WIDEST = 110
 _MOST_FIXES = 2
 _MOST_WAYS = 3
 _MOST_LINES = 4
+_MOST_AGAIN = 12
 _MOST_FRAMES = 4
 _LEAST_CODE = 12
 """A summary keeps at least this many columns for the line of code."""
@@ -143,7 +144,11 @@ def _facts(labelled: Iterable[tuple[str, RenderableType]], width: int) -> Table:
 def _message(message: MessageView) -> Iterator[tuple[str, RenderableType]]:
     yield "what", Text(plain(message.what))
     yield "often", Text(plain(message.counts))
-    yield "text", _shortened(message.text)
+    if message.text:
+        yield "text", _shortened(message.text)
+    yield from (("again", Text(plain(line))) for line in message.lines[:_MOST_AGAIN])
+    if more := len(message.lines[_MOST_AGAIN:]):
+        yield "", Text(f"and {more} more; --format json has them all")
     yield from (("try", Text(plain(text), style="green")) for text in message.ways_out[:_MOST_WAYS])
     yield "page", Text(message.link, style="blue")
 

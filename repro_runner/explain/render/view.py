@@ -136,9 +136,11 @@ class MessageView:
     what: str
     counts: str
     text: str
-    """The first report."""
+    """The first report; empty if there are lines."""
     ways_out: tuple[str, ...]
     link: str
+    lines: tuple[str, ...] = ()
+    """Of recompiles: each function, and the guard that failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

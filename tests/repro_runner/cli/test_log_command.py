@@ -338,3 +338,12 @@ def test_memory_does_not_grow_with_what_is_read(tmp_path: Path) -> None:
     formats = {Path(file["name"]).name: file["format"] for file in document["files"]}
     assert formats["zeros.log.gz"] == formats["zeros.log.zst"] == "binary"
     assert int(err) / 1024 < MOST_MIB
+
+
+def test_recompiles_are_one_section_with_their_guards(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["log", str(FIXTURES / "recorded_logs" / "recompiles-2.13.0.log")]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("not a graph break") == 1
+    assert "reported 3×" in shown
+    assert "recompiled 1×: n == 1" in " ".join(shown.split())
+    assert "other (/home/user/project/rec.py:7) recompiled 1×: flag == True" in " ".join(shown.split())

@@ -365,3 +365,13 @@ def test_a_text_without_a_word_of_torchs_says_how_to_make_a_log(matcher: Matcher
     part = read(matcher, "step 1 loss 0.5\n" * 10)
     assert (part.format, part.breaks) == ("text", ())
     assert [one.command for one in part.unfit] == ["TORCH_LOGS=graph_breaks python your_script.py 2> breaks.log"]
+
+
+def test_recompiles_are_told_by_function_and_guard_and_are_no_breaks(matcher: Matcher) -> None:
+    part = read(matcher, recorded(RECORDED / "recompiles-2.13.0.log"))
+    assert part.breaks == ()
+    assert [(one.function, one.where, one.guard, one.count) for one in part.messages] == [
+        ("scaled", "/home/user/project/rec.py:2", "n == 0", 1),
+        ("scaled", "/home/user/project/rec.py:2", "n == 1", 1),
+        ("other", "/home/user/project/rec.py:7", "flag == True", 1),
+    ]
