@@ -267,12 +267,16 @@ class _Record:
             certain = by_torch or self.location != ""  # before torch 2.7: "Graph break in user code at …", "Reason: …"
             reason = body[marker.end() :].strip()
             self._wait(reason, number, certain=certain, opening=text, marked=names_reason(marker))
-        elif has_form_sign(body):
+        elif has_form_sign(body) and not self._introduced():
             yield from self.close()
             self._wait(text, number, certain=False)
         elif self.draft or self.reason:
             yield from self._read_foreign(body)
         self.last = body
+
+    def _introduced(self) -> bool:
+        """Whether this line is what a reason before it introduces: "Graph break encountered:", then an error's text."""
+        return self.reason is not None and self.reason.gb_type.endswith(":") and not any(self.reason.bodies)
 
     def _wait(self, reason: str, number: int, *, certain: bool, opening: str = "", marked: bool = False) -> None:
         """Take a line that names a reason; what follows may explain it."""

@@ -78,8 +78,8 @@ class LogAnalysis:
 
     @property
     def unknown(self) -> tuple[Site, ...]:
-        """The breaks without an id in the registry."""
-        return tuple(one for one in self.breaks if not one.gb_ids)
+        """The breaks that the registry does not know, neither by an id nor by a page."""
+        return tuple(one for one in self.breaks if not one.gb_ids and one.how != "form")
 
 
 def analyse(

@@ -162,7 +162,7 @@ class TextReader:
 
     def _place(self, match: Match) -> None:
         """Put a match to the breaks, or to the other messages."""
-        if match.form is not None and match.form.slug:
+        if match.form is not None and match.form.slug and not is_report(match):
             said = match.message
             found = FoundMessage(
                 slug=match.form.slug,

@@ -121,7 +121,8 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
     compile_id = _COMPILE_ID.search(match.record)
     return Site(
         gb_ids=tuple(dict.fromkeys(one.gb_ids[0] for one in chain)),
-        gb_types=tuple({one.gb_ids[0]: one.message.gb_type for one in chain}.values()) or (cause.message.gb_type,),
+        gb_types=tuple({one.gb_ids[0]: one.message.gb_type for one in chain}.values())
+        or (cause.message.gb_type or (match.form.text if match.form else ""),),
         candidates=tuple(dict.fromkeys(gb_id for one in chain for gb_id in one.gb_ids[1:])),
         how=cause.how,
         gone=match.form.gone if match.form else "",

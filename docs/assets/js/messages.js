@@ -351,13 +351,18 @@ class LogRecord {
       const certain = byTorch || this.location !== "";
       const reason = strip(body.slice(marker.index + marker[0].length));
       this.#wait(reason, number, { certain, opening: text, marked: isMarked(body, this.layout) });
-    } else if (this.layout.form_signs.some((sign) => body.includes(sign))) {
+    } else if (!this.#isIntroduced() && this.layout.form_signs.some((sign) => body.includes(sign))) {
       this.close();
       this.#wait(text, number, {});
     } else if (this.draft || this.reason) {
       this.#readForeign(body);
     }
     this.last = body;
+  }
+
+  /** Whether this line is what a reason before it introduces: "Graph break encountered:", then an error's text. */
+  #isIntroduced() {
+    return Boolean(this.reason?.message.gbType.endsWith(":")) && !this.reason.bodies.some(Boolean);
   }
 
   /** Take a line that names a reason; what follows may explain it. */

@@ -94,7 +94,7 @@ def _reported(site: Site) -> str:
         words += "; " + ", ".join(f"{count}× on rank {rank}" for rank, count in site.ranks.items())
     if site.candidates:
         words += f"; the words may also stand for {', '.join(site.candidates)}"
-    return words if site.gb_ids or site.gone else f"{words}; the registry does not know it"
+    return words if site.gb_ids or site.how == "form" else f"{words}; the registry does not know it"
 
 
 def old_words(site: Site, torch: str) -> str:

@@ -23,6 +23,7 @@ _USER_STACKS = tuple(f"{words}\n" for words in reversed(FROM_USER_CODE))
 _FRAME = re.compile(r'\s*File "([^"\n]*)", line (\d{1,9}), in ([^\n]*)(?:\n(?!\s*File ")([^\n]*))?')
 _REMEMBERED = 512
 """How many texts are cached with their match. Every compilation repeats the texts of its breaks."""
+_LIMIT = "GB0039"
 _NEVER_SUPPRESSED = re.compile(r"^(?:torch\._dynamo\.exc\.)?UncapturedHigherOrderOpError:")
 """A break inside torch.cond and similar functions ends the program, even with `suppress_errors`."""
 _MOST_STRINGS = 1_000_000
@@ -226,9 +227,21 @@ class _Process:
         if logged:
             compilation.breaks[logged[-1]] = replace(compilation.breaks[logged[-1]], kind="frame skipped")
             return
-        kind = "frame skipped" if suppressed else "fatal"
+        # Past the limit of recompiles a function is left to Python, unless torch raises an error of its own.
+        past_limit = match.gb_id == _LIMIT and reason.startswith("Unsupported")
+        if not compilation.file:
+            self._take_function(compilation)
+        kind = "frame skipped" if suppressed or past_limit else "fatal"
         frames = _stack_or_function(stack, compilation)
         compilation.breaks.append(TraceBreak(match=match, kind=kind, stack=frames, line=line))
+
+    def _take_function(self, compilation: Compilation) -> None:
+        """A compilation that fails at once does not name its function. Earlier ones of the same frame do."""
+        frame = compilation.compile_id.partition("/")[0]
+        for other in self.trace.compilations.values():
+            if other.file and other.compile_id.partition("/")[0] == frame:
+                compilation.file, compilation.line, compilation.function = other.file, other.line, other.function
+                return
 
 
 def _from_compiled(stack: tuple[UserFrame, ...], compilation: Compilation) -> tuple[UserFrame, ...]:

@@ -375,3 +375,11 @@ def test_recompiles_are_told_by_function_and_guard_and_are_no_breaks(matcher: Ma
         ("scaled", "/home/user/project/rec.py:2", "n == 1", 1),
         ("other", "/home/user/project/rec.py:7", "flag == True", 1),
     ]
+
+
+def test_an_error_of_the_user_is_a_report_with_its_real_reason(matcher: Matcher) -> None:
+    part = read(matcher, recorded(RECORDED / "user_errors-2.13.0.log"))
+    assert part.messages == ()
+    assert [(one.line, one.kind, one.how) for one in part.breaks] == [(6, "resumed", "form"), (19, "resumed", "form")]
+    for one in part.breaks:
+        assert "Could not extract specialized integer from data-dependent expression" in one.message
