@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import cast
 
@@ -34,3 +37,32 @@ def test_the_trace_of_the_installed_torch_has_every_break_that_was_captured(tmp_
     } == {(one["compile_id"], one["gb_id"], one["line"]) for one in captured if one["compile_id"]}
     assert len(part.breaks) == 7
     assert part.notes == ()
+
+
+LIMITED = """\
+import torch
+
+torch._dynamo.config.recompile_limit = 2
+
+
+@torch.compile(backend="eager", dynamic=False)
+def scaled(x, n):
+    return x * n
+
+
+for n in range(5):
+    scaled(torch.ones(n + 2), n)
+"""
+
+
+@pytest.mark.slow
+def test_a_function_past_the_limit_is_a_skipped_frame_at_its_place(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(LIMITED, "utf-8")
+    environment = os.environ | {"TORCH_TRACE": str(tmp_path / "trace")}
+    subprocess.run([sys.executable, "program.py"], cwd=tmp_path, env=environment, capture_output=True, check=True)
+    (trace,) = (tmp_path / "trace").glob("*.log")
+    reader = traces.open_reader(Input(log="trace.log", matcher=Matcher.from_registry(committed_registry())))
+    reader.feed(trace.read_bytes())
+    (found,) = reader.finish().breaks
+    assert (found.gb_ids, found.kind, found.function) == (("GB0039",), "frame skipped", "scaled")
+    assert (Path(found.file).name, found.line) == ("program.py", 6)
