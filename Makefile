@@ -69,6 +69,8 @@ bench: $(VENV)/.test tools
 	$(PY) -m pip install --quiet --editable '.[bench]' --constraint constraints.txt
 	$(PY) benchmarks/generate.py
 	$(PY) benchmarks/matching.py
+	$(PY) benchmarks/posts.py
+	$(PY) benchmarks/advice.py
 	$(PY) benchmarks/site.py
 	$(PY) benchmarks/search.py
 	$(PY) benchmarks/paste.py

@@ -214,8 +214,8 @@ def view_sites(
         known = [answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids]
         cause = known[0] if known else None
         other = find_other_message(site, answers)
-        # The user has to fix the cause. The break that it was reported as helps only if the cause has no fix.
-        helpful = next((one for one in known if one and one.fixes), cause)
+        # The user has to fix the cause. The break that it was reported as helps only if nothing is known for the cause.
+        helpful = next((one for one in known if one and (one.fixes or one.counsels or one.misfit)), cause)
         shown = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful else None
         first = shown_at.setdefault(shown, number) if shown else number
         views.append(

@@ -11,6 +11,7 @@ import threading
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
@@ -438,20 +439,35 @@ def compare_with_log(run: Callable[[], object], *, more: str) -> Report:
     return report
 
 
+def train(name: str) -> None:
+    """Two steps of one of the models."""
+    models = importlib.import_module("tests.repro_runner.fixtures.hugging_face_models")
+    example = models.build(name)
+    example.model.train()
+    compiled: Any = torch.compile(example.model, backend="eager")
+    for _ in range(2):
+        outputs = compiled(**example.inputs).to_tuple()
+        loss: Any = sum(one.sum() for one in outputs if isinstance(one, torch.Tensor) and one.requires_grad)
+        loss.backward()
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.prove) for name in NAMES]
 )
 @pytest.mark.filterwarnings("ignore:.*lru_cache:UserWarning")
 def test_a_model_in_training_breaks_where_torchs_log_says(name: str) -> None:
-    models = importlib.import_module("tests.repro_runner.fixtures.hugging_face_models")
+    compare_with_log(partial(train, name), more=LIMIT)
 
-    def train() -> None:
-        example = models.build(name)
-        example.model.train()
-        compiled: Any = torch.compile(example.model, backend="eager")
-        for _ in range(2):
-            outputs = compiled(**example.inputs).to_tuple()
-            loss: Any = sum(one.sum() for one in outputs if isinstance(one, torch.Tensor) and one.requires_grad)
-            loss.backward()
 
-    compare_with_log(train, more=LIMIT)
+@pytest.mark.parametrize(
+    "models", [pytest.param(False, id="small programs"), pytest.param(True, id="models", marks=pytest.mark.prove)]
+)
+@pytest.mark.timeout(900)
+@pytest.mark.filterwarnings("ignore")
+def test_the_advice_shown_is_the_one_that_was_judged(models: bool) -> None:
+    """Else `python benchmarks/advice.py --show FILE` writes what is to be judged anew."""
+    advice: Any = importlib.import_module("benchmarks.advice")
+    judged = advice.read_judged()
+    chosen = {name: run for name, run in advice.programs().items() if (", " in name) == models}
+    changed = [row for row in advice.rows(chosen) if advice.verdict_of(row, judged) == "not judged"]
+    assert [(row["program"], row["line"], row["advice"]) for row in changed] == []
