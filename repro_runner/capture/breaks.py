@@ -51,8 +51,6 @@ class CapturedBreak:
     compile_id: str
     surfaced_as: str = ""
     """The id of the break that torch reported instead: a break in a loop is reported as GB7000."""
-    error: str = ""
-    """The class of an error that is no graph break and ended a graph all the same, such as UserError."""
     count: int = 1
 
     @property

@@ -59,15 +59,18 @@ _CONVERTING = (Path(__file__).name, "exc.py", "convert_frame.py")
 
 
 @contextmanager
-def capture_breaks(other_types: Mapping[str, str] | None = None) -> Iterator[list[CapturedBreak]]:
+def capture_breaks(
+    other_types: Mapping[str, str] | None = None, *, errors: bool = False
+) -> Iterator[list[CapturedBreak]]:
     """Record every break of this process. The list is filled when the block ends, also after an exception.
 
-    `other_types` maps types that this torch's registry does not know to their ids.
+    `other_types` maps types that this torch's registry does not know to their ids. With `errors`, errors of other
+    classes that end a compilation are recorded, too.
     """
     recorder = Recorder(Identifier(other_types))
     breaks: list[CapturedBreak] = []
     with ExitStack() as undo:
-        undo.callback(lambda: breaks.extend(recorder.captured()))
+        undo.callback(lambda: breaks.extend(recorder.captured(errors=errors)))
         recorder.install(undo)
         yield breaks
 
@@ -105,8 +108,8 @@ class Raised:
     compile_id: str
     frame: TakenFrame | None
     """None where no frame was being compiled, as in an export."""
-    error: str = ""
-    """The class of an error that is no graph break."""
+    is_error: bool = False
+    """Whether it is an error of another class than torch's breaks."""
     columns: tuple[int, int] | None = None
     """First and last column of the expression that broke; None where Python or torch do not know them."""
     kind: str = SWALLOWED
@@ -258,7 +261,7 @@ class Recorder:
             stack,
             str(compile_id or ""),
             frame,
-            error="" if error is None or isinstance(error, exc.Unsupported) else type(error).__name__,
+            is_error=error is not None and not isinstance(error, exc.Unsupported),
             columns=_columns(getattr(error, "real_stack", None)),
         )
         if frame is not None:
@@ -278,10 +281,12 @@ class Recorder:
         own = (parts for text, parts in known if parts.gb_type == gb_type and text.strip() in message)
         return next(own, Parts(gb_type, "", "", ()))
 
-    def captured(self) -> list[CapturedBreak]:
+    def captured(self, *, errors: bool) -> list[CapturedBreak]:
         """All breaks in the order in which they were first seen. Equal breaks are one, with a count."""
         found: dict[CapturedBreak, int] = {}
         for raised in self.followed():
+            if raised.is_error and not errors:
+                continue
             one = CapturedBreak(
                 gb_id=self.id_of(raised),
                 gb_type=raised.parts.gb_type,
@@ -293,7 +298,6 @@ class Recorder:
                 stack=raised.stack,
                 compile_id=raised.compile_id,
                 surfaced_as=self.id_of(raised.surfaced_as) if raised.surfaced_as is not None else "",
-                error=raised.error,
             )
             found[one] = found.get(one, 0) + 1
         return [replace(one, count=count) for one, count in found.items()]

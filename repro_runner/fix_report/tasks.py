@@ -150,7 +150,7 @@ def _quote(name: str, text: str) -> None:
 def run_repro(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
     """Run `script`. Returns the ids of the breaks that happened, and a text of what the script raised, if anything."""
     error = ""
-    with capture_breaks() as breaks:
+    with capture_breaks(errors=True) as breaks:
         try:
             runpy.run_path(arguments["script"], run_name="__main__")
         except BaseException as raised:  # noqa: BLE001 - a user's function may raise anything

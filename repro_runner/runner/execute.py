@@ -240,7 +240,7 @@ class _Verification:
         shown = next(iter(own or happened), None)
         record: dict[str, Any] = {
             "ids": sorted({one.gb_id for one in happened}),
-            "ids_fullgraph": sorted({one.gb_id for one in strict if one.happened and not one.error}),
+            "ids_fullgraph": sorted({one.gb_id for one in strict if one.happened}),
             "graphs": graphs,
         }
         if shown is not None:
