@@ -56,7 +56,7 @@ def watch(run: Callable[[], object]) -> Report:
 
 
 def advice_of(site: SiteView) -> str:
-    """What a reader is told to do about a site; empty if nothing."""
+    """The advice that is shown for a site; empty if there is none."""
     parts = [f"fix: {fix.when}\n{fix.code}" for fix in site.fixes[:2]]
     parts += [f"no fix: {site.misfit or site.no_fix}"] if not site.fixes and (site.misfit or site.no_fix) else []
     parts += [f"try: {text}" for text in site.counsels[:3]]

@@ -317,7 +317,7 @@ def normalise(text: str, folder: Path) -> str:
     """Make messages of two machines the same: remove the repro's folder, paths of installed packages and addresses."""
     for spelling in {str(folder), str(folder.resolve())}:
         text = text.replace(f"{spelling}/", "").replace(spelling, ".")
-    text = _PYTHON_LIBRARY.sub("", text)
+    text = _PYTHON_LIBRARY.sub("", text).replace(f"{sys.base_prefix}/", "")
     return _LONG_ID.sub("...", _ADDRESS.sub("0x...", text)).strip()
 
 
