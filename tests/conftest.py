@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if skipped:
         terminalreporter.section(f"{len(skipped)} tests need a GPU and were skipped")
         terminalreporter.write("\n".join(skipped) + "\n")
+
+
+@pytest.fixture(autouse=True)
+def as_dynamo_was_set() -> Iterator[None]:
+    """A program that runs in this process may set up Dynamo for itself; the next test's may not see that."""
+    config = sys.modules.get("torch._dynamo.config")
+    before = config.get_config_copy() if config else {}
+    yield
+    if config:
+        for name, value in config.get_config_copy().items():
+            if value != before[name]:
+                setattr(config, name, before[name])
 
 
 @pytest.fixture(scope="session")
