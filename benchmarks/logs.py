@@ -50,6 +50,7 @@ class Subject:
 SUBJECTS = (
     Subject(name="tt-xla", megabytes=500, pieces=lambda: tt_xla_pieces(), pattern="MLIR Module vhlo:"),
     Subject(name="+dynamo", megabytes=200, pieces=lambda: dynamo_pieces(), pattern="Graph Break Reason"),
+    Subject(name="+dynamo, no report twice", megabytes=200, pieces=lambda: new_pieces(), pattern="Graph Break Reason"),
     Subject(name="other text", megabytes=200, pieces=lambda: text_pieces(), pattern="loss"),
     Subject(name="trace", megabytes=200, pieces=lambda: trace_pieces(), pattern='"dynamo_graph_break_reason"'),
 )
@@ -191,6 +192,14 @@ def tt_xla_pieces() -> Iterator[bytes]:
 def dynamo_pieces() -> Iterator[bytes]:
     """A recorded log again and again, each time by another process."""
     return as_other_processes(unpacked(RECORDED / "recorded_logs" / "seven.dynamo.log.zst"))
+
+
+def new_pieces() -> Iterator[bytes]:
+    """The same, each time of another program: no two reports are the same text."""
+    return (
+        log.replace(b"/project/", b"/project-%d/" % number).replace(b"Message: ", b"Message %d: " % number)
+        for number, log in enumerate(dynamo_pieces())
+    )
 
 
 def trace_pieces() -> Iterator[bytes]:

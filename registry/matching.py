@@ -8,7 +8,6 @@ is ever retried, so the time grows with the text and nothing else.
 from __future__ import annotations
 
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -95,8 +94,9 @@ class Matcher:
             for seen in gb.history.releases
             for site in seen.call_sites
         }
-        self._recent: OrderedDict[tuple[str, str], tuple[str, ...]] = OrderedDict()
         self._form_of = lru_cache(256)(self._find_form_of)
+        self._wording_of = lru_cache(256)(self._find_wording)
+        self._types_of = lru_cache(256)(self._find_types)
 
     def find_causes(self) -> CauseFinder:
         """What leaves out messages that only wrap others."""
@@ -164,21 +164,20 @@ class Matcher:
 
     def ids_of_type(self, gb_type: str, *, torch: str | None = None) -> tuple[str, ...]:
         """The ids that have, or once had, this gb_type: likeliest first."""
-        gb_type = collapse(gb_type)
-        bare = gb_type.strip(AROUND_TITLES)
-        gb_ids = tuple(self._matching("type", gb_type) or (self._matching("type", bare) if bare != gb_type else ()))
+        gb_type, gb_ids = self._types_of(gb_type)
         printed = self._printed.get((torch.partition("+")[0], gb_type)) if torch else None
         return (printed, *(gb_id for gb_id in gb_ids if gb_id != printed)) if printed else gb_ids
 
     def ids_of_wording(self, explanation: str, context: str = "") -> tuple[str, ...]:
         """The ids whose explanation, and context if there is one, reads like this with its placeholders filled."""
-        key = (collapse(explanation), collapse(context))
-        found = self._recent.get(key)
-        if found is None:
-            found = self._recent[key] = self._find_wording(*key)
-            if len(self._recent) > 256:
-                self._recent.popitem(last=False)
-        return found
+        return self._wording_of(collapse(explanation), collapse(context))
+
+    def _find_types(self, gb_type: str) -> tuple[str, tuple[str, ...]]:
+        gb_type = collapse(gb_type)
+        bare = gb_type.strip(AROUND_TITLES)
+        return gb_type, tuple(
+            self._matching("type", gb_type) or (self._matching("type", bare) if bare != gb_type else ())
+        )
 
     def _find_wording(self, explanation: str, context: str) -> tuple[str, ...]:
         explained = self._matching("explanation", explanation)

@@ -8,6 +8,7 @@ spell none of it, follow with the next `python generate_site.py`.
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from registry.ids import LINK as LINK_PATTERN
 
@@ -172,6 +173,14 @@ def read_line(line: str) -> tuple[str, str]:
         origin = CLOCK.sub("", prefix[0]).strip()
     header = HEADER.search(line, 0, LINE_START)
     return (header[0].rstrip(), line[header.end() :]) if header else (origin, line)
+
+
+class Header(NamedTuple):
+    """What one of torch's loggers puts before every line of a record."""
+
+    text: str
+    """With what others put before it."""
+    record: str
 
 
 def is_marked(body: str) -> bool:

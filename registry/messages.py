@@ -6,6 +6,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 
 from registry.message_layout import (
@@ -28,6 +29,7 @@ from registry.message_layout import (
     MARKER,
     OPERATOR,
     REASON,
+    Header,
     has_form_sign,
     has_sign,
     names_reason,
@@ -328,13 +330,98 @@ class _Record:
         self.ended, self.stack_indent, self.aside, self.frame = False, None, False, ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """Lines of one record that stand together, without its header, and what they give if it has no others."""
+
+    text: str
+    before: str
+    """The line before them, if it is of the same record."""
+    signed: bool
+    """Whether the header alone looks like torch's words."""
+    found: tuple[Draft, ...]
+    unfinished: tuple[Draft, ...]
+    """What only the end of the record ends."""
+    explained_until: int
+    """The last line, counted from 0, that may explain a reason given in them; -1 if there is none."""
+    passed_over: str | None
+    """Their last line, if nobody needed it."""
+    started: bool
+    """Whether anything in them looks like torch's words."""
+
+
+@lru_cache(256)  # a break in a loop or in a layer is reported again and again
+def _read_run(text: str, before: str, signed: bool) -> _Run:
+    """Read lines as a DraftReader does one by one."""
+    record = _Record("")
+    found, explained_until, passed_over = _read_lines(record, text, before, signed)
+    return _Run(
+        text=text,
+        before=before,
+        signed=signed,
+        found=tuple(found),
+        unfinished=tuple(record.close()),
+        explained_until=explained_until,
+        passed_over=passed_over,
+        started=has_sign(text),
+    )
+
+
+def _read_lines(
+    record: _Record, text: str, before: str, signed: bool, number: int = 0
+) -> tuple[list[Draft], int, str | None]:
+    found: list[Draft] = []
+    explained_until, passed_over = -1, None
+    record.last, started = before, False
+    for at, body in enumerate(split_lines(text), number):
+        if (started and (signed or at <= explained_until)) or has_sign(body):
+            started, passed_over = True, None
+            found += record.read(body, at)
+            if record.reason and record.reason.line == at:
+                explained_until = at + FOREIGN_LINES
+        else:
+            record.last = passed_over = body
+    return found, explained_until, passed_over
+
+
+@dataclass(slots=True)
+class _ReadRecord:
+    """A record of which one run has come; should more of it come, it is read again, line by line."""
+
+    key: str
+    number: int
+    run: _Run
+
+    def close(self) -> Iterator[Draft]:
+        return self.placed(self.run.unfinished)
+
+    def placed(self, drafts: Iterable[Draft]) -> Iterator[Draft]:
+        for draft in drafts:
+            yield Draft(
+                line=draft.line + self.number,
+                certain=draft.certain,
+                record=self.key,
+                opening=draft.opening,
+                marked=draft.marked,
+                fields=draft.fields,
+                bodies=draft.bodies,
+                message=draft.message,
+            )
+
+    def open(self) -> _Record:
+        record = _Record(self.key)
+        _read_lines(record, self.run.text, self.run.before, self.run.signed, self.number)
+        return record
+
+
 class DraftReader:
     """Reads a log line by line; a reader that knows where nothing is of interest may leave lines out, see `awaits`."""
 
     def __init__(self) -> None:
         self._busy: set[str] = set()
-        self._records: OrderedDict[str, _Record] = OrderedDict()
-        self._skipped = self._header = self._key = ""
+        self._records: OrderedDict[str, _Record | _ReadRecord] = OrderedDict()
+        self._skipped = ""
+        self._header = Header("", "")
         self._explained_until = 0
         """Up to this line, words may explain a reason that was given; behind it, what goes on with it has a sign."""
 
@@ -353,33 +440,63 @@ class DraftReader:
             return self._read_piece(line, number)
         return (draft for piece in line.split("\r") for draft in self._read_piece(piece, number))
 
+    def read_run(self, header: Header, text: str, number: int) -> Iterable[Draft]:
+        """Take lines of a record at once, whose header was taken off; or a line, with an empty header."""
+        if not header.text:
+            return self.read(text, number)
+        if header.record in self._records or self.awaits(number):
+            lines = enumerate(split_lines(text), number)
+            return (draft for at, body in lines for draft in self.read(header.text + body, at))
+        before = self._line_before(header.record) if header.text in self._skipped else None
+        run = _read_run(text, before or "", has_sign(header.text))
+        self._header = header
+        self._skipped = "" if run.passed_over is None else header.text + run.passed_over
+        if not run.started:
+            return ()
+        if run.explained_until >= 0:
+            self._explained_until = number + run.explained_until
+        record = _ReadRecord(header.record, number, run)
+        return [*self._follow(header.record, record), *record.placed(run.found)]
+
+    def _follow(self, key: str, record: _Record | _ReadRecord) -> Iterator[Draft]:
+        self._records[key] = record
+        if len(self._records) > OPEN_RECORDS:
+            oldest, crowded_out = self._records.popitem(last=False)
+            self._busy.discard(oldest)
+            yield from crowded_out.close()
+
+    def _line_before(self, key: str) -> str | None:
+        """The line that was passed over last, if it is of this record."""
+        if not self._skipped:
+            return None
+        record, body = read_line(self._skipped)
+        return body if record == key else None
+
     def _read_piece(self, piece: str, number: int) -> Iterator[Draft]:
         header = self._header
-        if header and piece.startswith(header) and "\x1b" not in piece:  # the next line of the same record
-            body = piece[len(header) :]
+        if header.text and piece.startswith(header.text) and "\x1b" not in piece:  # the next line of the same record
+            body = piece[len(header.text) :]
         else:
-            self._key, body = read_line(piece)
-            header = piece[: len(piece) - len(body)] if HEADER.match(self._key) and piece.endswith(body) else ""
-            self._header = header
-        key = self._key
+            record_key, body = read_line(piece)
+            is_whole = HEADER.match(record_key) and piece.endswith(body)
+            self._header = header = Header(piece[: len(piece) - len(body)] if is_whole else "", record_key)
+        key = header.record
         record = self._records.get(key)
+        if isinstance(record, _ReadRecord):
+            record = self._records[key] = record.open()
         if record is None:
             if not has_sign(body):
                 self._skipped = piece
                 return
-            record = self._records[key] = _Record(key)
-            if len(self._records) > OPEN_RECORDS:
-                oldest, crowded_out = self._records.popitem(last=False)
-                self._busy.discard(oldest)
-                yield from crowded_out.close()
-        if self._skipped:
-            before, last = read_line(self._skipped)
-            record.last = last if before == key else record.last
-            self._skipped = ""
+            record = _Record(key)
+            yield from self._follow(key, record)
+        before = self._line_before(key)
+        record.last = record.last if before is None else before
+        self._skipped = ""
         yield from record.read(body, number)
         if record.reason and record.reason.line == number:
             self._explained_until = number + FOREIGN_LINES
-        if not header:
+        if not header.text:
             (self._busy.add if record.busy else self._busy.discard)(key)
 
     def finish(self) -> Iterator[Draft]:

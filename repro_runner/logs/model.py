@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -11,6 +12,8 @@ from repro_runner.capture.breaks import KINDS, RESUME_PREFIX
 from repro_runner.explain.site import Site
 
 _COMPILE_IDS_KEPT = 50
+_REPORTS_AT_ONCE = 64
+"""Reports of a break that are combined together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,19 +119,20 @@ class Gathering:
     """
 
     def __init__(self, breaks: Iterable[Site] = ()) -> None:
-        self._breaks: dict[tuple[object, ...], Site] = {}
+        self._reports: dict[tuple[object, ...], list[Site]] = {}
         for one in breaks:
             self.add(one)
 
     def add(self, one: Site) -> None:
         """Add a report to the same break at the same place, or start a new break."""
-        key = _identity(one)
-        before = self._breaks.get(key)
-        self._breaks[key] = one if before is None else _combine(before, one)
+        reports = self._reports.setdefault(_identity(one), [])
+        reports.append(one)
+        if len(reports) == _REPORTS_AT_ONCE:
+            reports[:] = [_combine(reports)]
 
     @property
     def breaks(self) -> tuple[Site, ...]:
-        return tuple(self._breaks.values())
+        return tuple(_combine(reports) for reports in self._reports.values())
 
 
 def _identity(one: Site) -> tuple[object, ...]:
@@ -137,26 +141,28 @@ def _identity(one: Site) -> tuple[object, ...]:
     return one.file, one.line, *cause
 
 
-def _combine(one: Site, other: Site) -> Site:
-    types = dict(zip(other.gb_ids, other.gb_types, strict=False)) | dict(zip(one.gb_ids, one.gb_types, strict=False))
-    gb_ids = tuple(dict.fromkeys([*one.gb_ids, *other.gb_ids]))
-    named = one if one.function and not one.function.startswith(RESUME_PREFIX) else other if other.function else one
-    ranks = dict(one.ranks)
-    for rank, count in other.ranks.items():
-        ranks[rank] = ranks.get(rank, 0) + count
-    compile_ids = one.compile_ids
-    if len(compile_ids) < _COMPILE_IDS_KEPT:
-        compile_ids = tuple(dict.fromkeys([*compile_ids, *other.compile_ids]))[:_COMPILE_IDS_KEPT]
+def _combine(reports: Sequence[Site]) -> Site:
+    first = reports[0]
+    if len(reports) == 1:
+        return first
+    function, ranks, types, compile_ids = first.function, Counter[str](), {}, dict[str, None]()
+    for one in reports:
+        if not function or (one.function and function.startswith(RESUME_PREFIX)):
+            function = one.function
+        ranks.update(one.ranks)
+        types.update({gb_id: name for gb_id, name in zip(one.gb_ids, one.gb_types, strict=False) if gb_id not in types})
+        if len(compile_ids) < _COMPILE_IDS_KEPT:
+            compile_ids.update(dict.fromkeys(one.compile_ids))
     return replace(
-        one,
-        gb_ids=gb_ids,
-        gb_types=tuple(types.get(gb_id, "") for gb_id in gb_ids) if gb_ids else one.gb_types,
-        kind=min(one.kind, other.kind, key=KINDS.index),
-        function=named.function,
-        source=one.source or other.source,
-        compiled=one.compiled + other.compiled,
+        first,
+        gb_ids=tuple(types),
+        gb_types=tuple(types.values()) or first.gb_types,
+        kind=min((one.kind for one in reports), key=KINDS.index),
+        function=function,
+        source=next((one.source for one in reports if one.source), ""),
+        compiled=sum(one.compiled for one in reports),
         ranks=dict(sorted(ranks.items(), key=lambda pair: rank_order(pair[0]))),
-        compile_ids=compile_ids,
+        compile_ids=tuple(compile_ids)[:_COMPILE_IDS_KEPT],
     )
 
 

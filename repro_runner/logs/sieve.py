@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 
-from registry.message_layout import BLOCK_SIGNS, SIGNS
-from repro_runner.logs.blocks import BLOCK, find_cut
+from ahocorasick_rs import BytesAhoCorasick, MatchKind
+
+from registry.message_layout import BLOCK_SIGNS, FRAMING, SIGNS, Header
+from repro_runner.logs.blocks import BLOCK, HEAD, count_lines, find_cut
 
 LONG_LINE = 64 * 1024
 """A longer line is split into pieces, so that a message in it does not contain the whole line."""
@@ -14,17 +18,36 @@ LONG_LINE = 64 * 1024
 _AT_ONCE = 1024
 """This many bytes after a sign are passed on without a further search, because more signs usually follow."""
 
-_OF_A_MESSAGE = tuple(sign.encode() for sign in BLOCK_SIGNS)
+_BESIDE_A_MESSAGE = ("WON'T CONVERT ", "will skip tracing ", "he above exception", "Traceback (most recent")
+_NO_HEADER = Header("", "")
+_RUN = re.compile(
+    rb"(((?:\[(?:rank|default)[0-9]+\]: ?)?(" + FRAMING["header"].encode() + rb"))[^\n]*\n(?:\2[^\n]*\n)*)"
+)
+"""Lines of a record that stand together: all of them have the header that the first one has."""
+
+_NO_RUN = (b"", b"", b"")
+
+Sifted = tuple[int, Header, str]
+
+
+def _search(signs: Iterable[str]) -> Callable[[bytes], list[tuple[int, int, int]]]:
+    """A search for all signs at once: (which, start, end) of each. Of two that overlap, the first is found."""
+    words = [sign.encode() for sign in signs]
+    return BytesAhoCorasick(words, matchkind=MatchKind.LeftmostFirst).find_matches_as_indexes
+
+
+_TO_BACKEND = "Step 2: calling compiler function"
+_find_signs = _search((_TO_BACKEND, *SIGNS, *_BESIDE_A_MESSAGE))
+_find_message = _search(BLOCK_SIGNS)
 """Signs of a message. The other signs matter only near one of these."""
-_BESIDE_A_MESSAGE = (b"WON'T CONVERT ", b"will skip tracing ", b"he above exception", b"Traceback (most recent")
-_ALL = tuple(dict.fromkeys([*(sign.encode() for sign in SIGNS), *_BESIDE_A_MESSAGE]))
 
 
 class Sieve:
-    """Yields the numbered lines that a DraftReader needs in order to find the same messages as in the whole log.
+    """Yields what a DraftReader needs in order to find the same messages as in the whole log.
 
-    While the reader awaits the rest of a message, that is every line. Otherwise it is the lines from a line with a sign
-    on, and the last non-blank line before it. Two lines of one message may be up to a block apart.
+    That is (number, header, text): a line and an empty header, or a run of lines of a record and the header that was
+    taken off. While the reader awaits the rest of a message, it is every line. Otherwise it is the lines from a line
+    with a sign on, and the last non-blank line before it. Two lines of one message may be up to a block apart.
     """
 
     def __init__(self) -> None:
@@ -38,13 +61,15 @@ class Sieve:
         """Whether the last block ended inside a line."""
         self.of_torch = False
         """Whether any block has words of torch's compiler."""
+        self.graphs = 0
+        """How often torch's compiler says that it gives a graph to a backend."""
 
-    def sift(self, block: bytes, awaits: Callable[[int], bool]) -> Iterator[tuple[int, str]]:
-        """Yield the needed lines of the next block. `awaits(number)` says whether the reader
+    def sift(self, block: bytes, awaits: Callable[[int], bool]) -> Iterator[Sifted]:
+        """Yield what is needed of the next block. `awaits(number)` says whether the reader
         needs that line, whatever is in it; it may change after each line."""
         arrived = self._number, block, self._in_line
         self._in_line = not block.endswith(b"\n")
-        has_message = any(sign in block for sign in _OF_A_MESSAGE)
+        has_message = bool(_find_message(block[:HEAD]) or _find_message(block))
         if has_message:
             self.of_torch = True
             while self._held:
@@ -54,7 +79,7 @@ class Sieve:
             self._number = yield from self._scan(*arrived, awaits)
         else:
             self._hold(arrived)
-            self._number += block.count(b"\n")
+            self._number += count_lines(block)
         self._since_message += len(block)
 
     def _hold(self, block: tuple[int, bytes, bool]) -> None:
@@ -63,49 +88,57 @@ class Sieve:
         while len(self._held) > 1 and self._held_bytes - len(self._held[0][1]) >= BLOCK:
             self._held_bytes -= len(self._held.popleft()[1])
 
-    @staticmethod
     def _scan(
-        number: int, block: bytes, in_line: bool, awaits: Callable[[int], bool]
-    ) -> Generator[tuple[int, str], None, int]:
-        """Yield the needed lines; return the number of the line after the block."""
+        self, number: int, block: bytes, in_line: bool, awaits: Callable[[int], bool]
+    ) -> Generator[Sifted, None, int]:
+        """Yield what is needed; return the number of the line after the block."""
         at, size = 0, len(block)
-        signs = _Signs(block)
+        found = _find_signs(block)
+        signs = [start for which, start, _ in found if which]
+        self.graphs += len(found) - len(signs)
+        signs.append(size)
         while at < size:
+            run = None
             if not awaits(number):
-                sign = signs.next(at)
+                sign = signs[bisect_left(signs, at)]
                 start = size if sign == size else max(at, block.rfind(b"\n", at, sign) + 1)
-                number += block.count(b"\n", at, start)
-                if skipped := block[at:start].rstrip():
-                    blank = block.count(b"\n", at + len(skipped), start)
-                    yield number - blank, _text(skipped[skipped.rfind(b"\n") + 1 :][-LONG_LINE:])
+                if start or not in_line:
+                    run = _RUN.match(block, start, start + LONG_LINE)
+                number += count_lines(block[at:start])
+                line, blank = _last_line(block, at, start)
+                if line and (not run or line.startswith(run[2])):  # else it is not of the record that follows
+                    yield number - blank, _NO_HEADER, _text(line)
                 at = start
                 if at == size:
                     break
-            end = block.find(b"\n", at + _AT_ONCE) + 1 or size
-            taken = block[at:end]
-            yield from _lines(taken, number, in_line=at == 0 and in_line)
-            number += taken.count(b"\n")
+            taken, before, record = run.groups() if run else _NO_RUN
+            if taken and not (b"\r" in taken or b"\x1b" in taken or b"&" in taken):  # these may hide a header
+                header = Header(before.decode(), record.rstrip().decode())
+                bodies = [line[len(header.text) :] for line in _text(taken).split("\n")]
+                yield number, header, "\n".join(bodies)
+                number += len(bodies)
+                end = at + len(taken)
+            else:
+                end = block.find(b"\n", at + _AT_ONCE) + 1 or size
+                taken = block[at:end]
+                for line_number, text in _lines(taken, number, in_line=at == 0 and in_line):
+                    yield line_number, _NO_HEADER, text
+                number += taken.count(b"\n")
             at = end
         return number
 
 
-class _Signs:
-    """Finds the next sign in a block. The block is searched only once for each sign."""
-
-    def __init__(self, block: bytes) -> None:
-        self._block = block
-        self._places = dict.fromkeys(_ALL, -1)
-        self._next = -1
-
-    def next(self, at: int) -> int:
-        """The position of the first sign from `at` on; the length of the block if there is none."""
-        if self._next < at:
-            for sign, place in self._places.items():
-                if place < at:
-                    found = self._block.find(sign, at)
-                    self._places[sign] = len(self._block) if found < 0 else found
-            self._next = min(self._places.values())
-        return self._next
+def _last_line(block: bytes, start: int, end: int) -> tuple[bytes, int]:
+    """The last line of a part of a block that is not blank, and how many line ends come after its text."""
+    last = end
+    while last > start:
+        before = max(start, last - _AT_ONCE)  # a part may be long, and is mostly not needed
+        if text := block[before:last].rstrip():
+            last = before + len(text)
+            at = max(last - LONG_LINE, block.rfind(b"\n", start, last) + 1, start)
+            return block[at:last], block.count(b"\n", last, end)
+        last = before
+    return b"", 0
 
 
 def _lines(taken: bytes, number: int, *, in_line: bool) -> Iterator[tuple[int, str]]:
@@ -123,7 +156,7 @@ def _pieces(line: bytes, *, continued: bool) -> Iterator[bytes]:
     while True:
         end = find_cut(line, start, LONG_LINE) if len(line) - start > LONG_LINE else len(line)
         piece = line[start:end]
-        if first or any(sign in piece for sign in _ALL):
+        if first or _find_signs(piece):
             yield piece
         if end == len(line):
             return

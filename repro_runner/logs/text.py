@@ -28,7 +28,6 @@ from repro_runner.logs.text_messages import (
 GRAPH_BREAKS, TRACEBACK, TEXT = "graph_breaks", "traceback", "text"
 NAME = TEXT
 
-_TO_BACKEND = b"Step 2: calling compiler function"
 _VERSION = re.compile(rb"(?:PyTorch version: |\btorch==|\btorch version: )([0-9]+\.[0-9]+\.[0-9]+)")
 _EXCEPTION = re.compile(rf"{re.escape(EXCEPTIONS)}[A-Za-z]+: |^Unsupported: ")
 _SUMMARY = re.compile(r"(?:FAILED|ERROR) |[^\"\n]{1,1000}\.py:[0-9]+: ")
@@ -68,7 +67,6 @@ class TextReader:
         self._source = source
         self._sieve, self._drafts, self._around = Sieve(), DraftReader(), Surroundings()
         self._version: str | None = None
-        self._graphs: int | None = None
         self._found, self._mentioned = Gathering(), MentionedBreaks()
         self._summaries: list[Site] = []
         self._formats = {GRAPH_BREAKS: 0, TRACEBACK: 0}
@@ -94,12 +92,10 @@ class TextReader:
             self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
             if self._short is None:
                 self._take_waiting()
-        for number, line in self._sieve.sift(block, self._drafts.awaits):
-            self._around.look_at(line, number)
-            for draft in self._drafts.read(line, number):
+        for number, header, text in self._sieve.sift(block, self._drafts.awaits):
+            self._around.look_at(number, header, text)
+            for draft in self._drafts.read_run(header, text, number):
                 self._take(draft)
-        if self._sieve.of_torch and (graphs := block.count(_TO_BACKEND)):
-            self._graphs = (self._graphs or 0) + graphs
 
     def finish(self) -> LogPart:
         """See Reader."""
@@ -118,7 +114,7 @@ class TextReader:
         found = next((name for name, count in self._formats.items() if count), TEXT)
         return LogPart(
             format=found,
-            graphs=self._graphs,
+            graphs=self._sieve.graphs or None,
             breaks=self._found.breaks,
             messages=gather_messages(self._messages),
             rank=self._source.rank,
@@ -129,9 +125,9 @@ class TextReader:
         )
 
     def _unfit(self, found: str) -> Iterator[Unfit]:
-        if found == TEXT and self._graphs is None and not (self._found.breaks or self._errors or self._messages):
+        if found == TEXT and not self._sieve.graphs and not (self._found.breaks or self._errors or self._messages):
             yield _SHARED if self._shared else _NOTHING_KNOWN if self._sieve.of_torch else NO_BREAKS
-        elif found == GRAPH_BREAKS and self._graphs is None:
+        elif found == GRAPH_BREAKS and not self._sieve.graphs:
             yield _NO_GRAPHS
 
     @property
@@ -162,7 +158,8 @@ class TextReader:
 
     def _place(self, match: Match) -> None:
         """Put a match to the breaks, or to the other messages."""
-        if match.form is not None and match.form.slug and not is_report(match):
+        report = is_report(match)
+        if match.form is not None and match.form.slug and not report:
             said = match.message
             found = FoundMessage(
                 slug=match.form.slug,
@@ -175,12 +172,15 @@ class TextReader:
             )
             self._messages.append(found)
             return
+        mention = not report and is_mention(match)
+        if mention and self._mentioned.forget(match):
+            return
         one = read_break(match, self._source, self._around)
-        if is_report(match):
+        if report:
             self._add_report(one, match)
         elif match.form and one.file:  # a warning that names the place, such as that of the recompile limit
             self._found.add(one)
-        elif is_mention(match):
+        elif mention:
             self._mentioned.add(one, mentioning_record(match))
         elif _SUMMARY.match(match.opening) and not match.message.explanation:
             self._summaries.append(one)

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from registry.matching import Match
-from registry.message_layout import COLOUR, GRAPH_BREAKS, HEADER, PREFIX, REASON, read_line
+from registry.message_layout import COLOUR, GRAPH_BREAKS, HEADER, PREFIX, REASON, Header, read_line
 from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.site import Site
 from repro_runner.logs.model import Input
@@ -55,18 +55,18 @@ class Surroundings:
         self._ranks: Recent[str, str] = Recent(_RECORDS)
         self._given_up: Recent[str, tuple[str, int, str]] = Recent(_RECORDS)
 
-    def look_at(self, line: str, number: int) -> None:
-        """Collect what this line contains."""
-        if "\x1b" in line:
-            line = COLOUR.sub("", line)
-        if ("WON'T CONVERT" in line or "will skip tracing" in line) and (given_up := _GIVEN_UP.search(line)):
-            self._given_up.keep(read_line(line)[0], (given_up[2], int(given_up[3]), given_up[1]))
-        if "above exception" in line:
-            self._chained_at.append(number)
-        if "Traceback (most" in line:
-            self._tracebacks.append(number)
-        if "[" in line[:64] and (prefix := PREFIX.match(line)) and (rank := _RANK.search(prefix[0])):
-            self._ranks.keep(read_line(line)[0], rank[1])
+    def look_at(self, number: int, header: Header, text: str) -> None:
+        """Collect what a line contains, or a run of lines of a record without its header."""
+        if "\x1b" in text:
+            text = COLOUR.sub("", text)
+        given_up, chained, tracebacks = _noted(text)
+        if given_up:
+            self._given_up.keep(header.record or read_line(text)[0], given_up)
+        self._chained_at.extend(number + at for at in chained)
+        self._tracebacks.extend(number + at for at in tracebacks)
+        start = (header.text or text)[:64]
+        if "[" in start and (prefix := PREFIX.match(header.text or text)) and (rank := _RANK.search(prefix[0])):
+            self._ranks.keep(header.record or read_line(text)[0], rank[1])
 
     def are_chained(self, first: int, second: int) -> bool:
         """Whether the exception at line `second` is chained to the exception at line `first`."""
@@ -81,6 +81,18 @@ class Surroundings:
     def given_up(self, record: str) -> tuple[str, int, str]:
         """(file, line, function) of the frame that Dynamo skips according to this record."""
         return self._given_up.get(record, ("", 0, ""))
+
+
+@lru_cache(256)  # the same report comes again and again
+def _noted(text: str) -> tuple[tuple[str, int, str] | None, list[int], list[int]]:
+    """(file, line, function) that is given up, and the lines, from 0, between tracebacks and at their start."""
+    lines = text.split("\n")
+    given_up = None
+    if "WON'T CONVERT" in text or "will skip tracing" in text:
+        for found in _GIVEN_UP.finditer(text):
+            given_up = found[2], int(found[3]), found[1]
+    chained = [at for at, line in enumerate(lines) if "above exception" in line]
+    return given_up, chained, [at for at, line in enumerate(lines) if "Traceback (most" in line]
 
 
 @lru_cache(16)
@@ -109,6 +121,12 @@ def _is_bare(match: Match) -> bool:
     return not (match.opening or match.message.explanation or match.message.context)
 
 
+def compile_ids(match: Match) -> tuple[str, ...]:
+    """The compilation in which it was reported, if its record says so."""
+    found = _COMPILE_ID.search(match.record)
+    return (found[1],) if found else ()
+
+
 def read_break(match: Match, source: Input, around: Surroundings) -> Site:
     """The site of one report."""
     chain = [one for one in match.chain if one.gb_ids]
@@ -118,7 +136,6 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
     given_up = around.given_up(match.record) if is_of_torch(match.record) else ("", 0, "")
     place = known if line.isdecimal() else given_up
     rank = around.rank(match.record) or source.rank
-    compile_id = _COMPILE_ID.search(match.record)
     return Site(
         gb_ids=tuple(dict.fromkeys(one.gb_ids[0] for one in chain)),
         gb_types=tuple({one.gb_ids[0]: one.message.gb_type for one in chain}.values())
@@ -137,7 +154,7 @@ def read_break(match: Match, source: Input, around: Surroundings) -> Site:
         hints=cause.message.hints,
         context=cause.message.context,
         ranks={rank: 1} if rank else {},
-        compile_ids=(compile_id[1],) if compile_id else (),
+        compile_ids=compile_ids(match),
         log=source.log,
         log_line=match.line,
     )
@@ -191,13 +208,23 @@ class MentionedBreaks:
             self._mentioned = {key: one for key, one in self._mentioned.items() if not self._is_reported(one)}
             self._most = max(_KEPT, 2 * len(self._mentioned))
 
+    def forget(self, match: Match) -> bool:
+        """Whether a mention is one of a break that was reported before; nothing is kept of its record then."""
+        if not self._has(match.gb_ids[:1], compile_ids(match)):
+            return False
+        self._mentioned.pop((mentioning_record(match),), None)
+        return True
+
     def unreported(self) -> Iterator[Site]:
         """The mentioned breaks that the log does not report."""
         return (one for one in self._mentioned.values() if not self._is_reported(one))
 
     def _is_reported(self, one: Site) -> bool:
-        compile_id = one.compile_ids[0] if one.compile_ids else ""
-        return any(name in self._raised or (name, compile_id) in self._reported for name in _ids_or_types(one))
+        return self._has(_ids_or_types(one), one.compile_ids)
+
+    def _has(self, names: tuple[str, ...], in_compilations: tuple[str, ...]) -> bool:
+        compile_id = in_compilations[0] if in_compilations else ""
+        return any(name in self._raised or (name, compile_id) in self._reported for name in names)
 
 
 def _ids_or_types(one: Site) -> tuple[str, ...]:

@@ -63,11 +63,6 @@ def _stage_name(stage: re.Match[bytes]) -> str:
     return f"{name}_{stage[3].decode()}" if stage[3] else name
 
 
-def count_lines(text: bytes) -> int:
-    """Count line ends. Making a copy without them takes less than half the time of `count`."""
-    return len(text) - len(text.replace(b"\n", b""))
-
-
 def find_lines(text: bytes, signs: Iterable[bytes]) -> list[int]:
     """The sorted start positions of the lines that contain one of these signs."""
     starts: set[int] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from repro_runner.logs.blocks import count_lines
 from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.text import TextReader
 from repro_runner.logs.tt_xla.graphs import GraphFollower, Since
@@ -14,7 +15,6 @@ from repro_runner.logs.tt_xla.lines import (
     EVENTS,
     HEADER,
     Line,
-    count_lines,
     find_lines,
     read_line,
 )

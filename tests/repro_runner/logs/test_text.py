@@ -195,8 +195,8 @@ def sifted(text: bytes, size: int) -> list[tuple[object, ...]]:
     drafts = [
         draft
         for block in blocks_of(text, size)
-        for number, line in sieve.sift(block, reader.awaits)
-        for draft in reader.read(line, number)
+        for number, header, text in sieve.sift(block, reader.awaits)
+        for draft in reader.read_run(header, text, number)
     ]
     return [found(draft) for draft in (*drafts, *reader.finish())]
 
