@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -30,16 +31,25 @@ _NO_RUN = (b"", b"", b"")
 Sifted = tuple[int, Header, str]
 
 
-def _search(signs: Iterable[str]) -> Callable[[bytes], list[tuple[int, int, int]]]:
+_Search = Callable[[bytes], list[tuple[int, int, int]]]
+
+
+def _search(signs: Iterable[str]) -> _Search:
     """A search for all signs at once: (which, start, end) of each. Of two that overlap, the first is found."""
     words = [sign.encode() for sign in signs]
     return BytesAhoCorasick(words, matchkind=MatchKind.LeftmostFirst).find_matches_as_indexes
 
 
 _TO_BACKEND = "Step 2: calling compiler function"
-_find_signs = _search((_TO_BACKEND, *SIGNS, *_BESIDE_A_MESSAGE))
+_SIGNS = (_TO_BACKEND, *SIGNS, *_BESIDE_A_MESSAGE)
+_LONGEST_SIGN = max(map(len, _SIGNS))
+_find_signs = _search(_SIGNS)
 _find_message = _search(BLOCK_SIGNS)
 """Signs of a message. The other signs matter only near one of these."""
+
+
+def _has(find: _Search, text: bytes) -> bool:
+    return bool(find(text[:_AT_ONCE]) or find(text))
 
 
 class Sieve:
@@ -69,7 +79,7 @@ class Sieve:
         needs that line, whatever is in it; it may change after each line."""
         arrived = self._number, block, self._in_line
         self._in_line = not block.endswith(b"\n")
-        has_message = bool(_find_message(block[:HEAD]) or _find_message(block))
+        has_message = _has(_find_message, block)
         if has_message:
             self.of_torch = True
             while self._held:
@@ -88,15 +98,22 @@ class Sieve:
         while len(self._held) > 1 and self._held_bytes - len(self._held[0][1]) >= BLOCK:
             self._held_bytes -= len(self._held.popleft()[1])
 
+    def _places(self, block: bytes) -> array[int]:
+        """Where the signs are, and the length of the block. A block may consist of signs, so it is searched in parts."""
+        places = array("Q")
+        for part in range(0, len(block), HEAD):
+            found = _find_signs(block[part : part + HEAD + _LONGEST_SIGN - 1])
+            places.extend(part + start for which, start, _ in found if which and start < HEAD)
+            self.graphs += sum(not which and start < HEAD for which, start, _ in found)
+        places.append(len(block))
+        return places
+
     def _scan(
         self, number: int, block: bytes, in_line: bool, awaits: Callable[[int], bool]
     ) -> Generator[Sifted, None, int]:
         """Yield what is needed; return the number of the line after the block."""
         at, size = 0, len(block)
-        found = _find_signs(block)
-        signs = [start for which, start, _ in found if which]
-        self.graphs += len(found) - len(signs)
-        signs.append(size)
+        signs = self._places(block)
         while at < size:
             run = None
             if not awaits(number):
@@ -156,7 +173,7 @@ def _pieces(line: bytes, *, continued: bool) -> Iterator[bytes]:
     while True:
         end = find_cut(line, start, LONG_LINE) if len(line) - start > LONG_LINE else len(line)
         piece = line[start:end]
-        if first or _find_signs(piece):
+        if first or _has(_find_signs, piece):
             yield piece
         if end == len(line):
             return
