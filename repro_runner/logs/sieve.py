@@ -99,7 +99,7 @@ class Sieve:
             self._held_bytes -= len(self._held.popleft()[1])
 
     def _places(self, block: bytes) -> array[int]:
-        """Where the signs are, and the length of the block. A block may consist of signs, so it is searched in parts."""
+        """Where signs are, and the length of the block. A block may consist of signs, so it is searched in parts."""
         places = array("Q")
         for part in range(0, len(block), HEAD):
             found = _find_signs(block[part : part + HEAD + _LONGEST_SIGN - 1])
