@@ -151,6 +151,12 @@ class Recorder:
         owner = base if hasattr(base, "log_graph_break") else symbolic_convert  # a function in torch 2.8
         wrap(undo, owner, "log_graph_break", self._around_log)
 
+    def forget(self) -> None:
+        """In a child that was forked: drop what was recorded before. A thread of the parent may have held the lock."""
+        self.lock, self._frames = threading.Lock(), _Frames()
+        self.raised.clear()
+        self.formatted.clear()
+
     def current_frame(self) -> TakenFrame | None:
         """The frame that this thread is compiling, if any."""
         return self._frames.taken[-1] if self._frames.taken else None

@@ -11,10 +11,9 @@ import ast
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -22,6 +21,7 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.explain.importing import AfterImport
 from repro_runner.output.suggestions import did_you_mean
 
 BACKEND = "eager"
@@ -156,9 +156,14 @@ def import_compiled(targets: Iterable[CompileTarget], undo: ExitStack) -> None:
     for target in targets:
         if target.module:
             wanted.setdefault(target.module, []).append(target)
-    finder = _Finder(wanted, undo)
-    sys.meta_path.insert(0, finder)
-    undo.callback(sys.meta_path.remove, finder)
+
+    def compile_in(module: ModuleType) -> None:
+        for target in wanted[module.__name__]:
+            compile_named(vars(module), target, undo)
+
+    hook = AfterImport(dict.fromkeys(wanted, compile_in))
+    hook.install()
+    undo.callback(hook.remove)
     problems: list[Problem] = []
     for name, in_module in wanted.items():
         loaded = sys.modules.get(name)
@@ -172,31 +177,6 @@ def import_compiled(targets: Iterable[CompileTarget], undo: ExitStack) -> None:
             problems += [Problem(one.spec, f"can't be imported: {type(error).__name__}: {error}") for one in in_module]
     if problems:
         raise InvalidInput(problems)
-
-
-class _Finder:
-    """An import hook: finds modules with the other hooks, and compiles the targets in them right after they ran."""
-
-    def __init__(self, wanted: Mapping[str, list[CompileTarget]], undo: ExitStack) -> None:
-        self._wanted = wanted
-        self._undo = undo
-
-    def find_spec(self, name: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        if name not in self._wanted:
-            return None
-        others = (one.find_spec(name, path, target) for one in sys.meta_path if one is not self)
-        spec = next((one for one in others if one is not None), None)
-        loader: Any = spec.loader if spec is not None else None
-        execute = getattr(loader, "exec_module", None)
-        if execute is not None:
-
-            def exec_module(module: ModuleType) -> None:
-                execute(module)
-                for one in self._wanted[name]:
-                    compile_named(vars(module), one, self._undo)
-
-            loader.exec_module = exec_module
-        return spec
 
 
 def compiling_code(source: bytes | str, file: str, targets: list[CompileTarget], names: dict[str, Any]) -> CodeType:

@@ -111,11 +111,13 @@ class Tally:
 
     def __init__(self) -> None:
         self._count = itertools.count()
+        self._reads = 0
         self.turn: Callable[[], int] = self._count.__next__
 
     def read(self) -> int:
-        """How often `turn` was called. Call this only once: reading also counts."""
-        return next(self._count)
+        """How often `turn` was called. Reading counts, too, and is taken off."""
+        self._reads += 1
+        return next(self._count) - self._reads + 1
 
 
 def with_counter(code: CodeType, tally: Tally) -> CodeType | None:

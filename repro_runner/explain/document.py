@@ -21,7 +21,7 @@ from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.view import Outcome, find_other_message, message_address
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import Frequency, Observed, Program, Recompile, Site, Suggestion, Totals
+from repro_runner.explain.site import Frequency, Observed, Process, Program, Recompile, Site, Suggestion, Totals
 
 KIND = "explain"
 SCHEMA = 3
@@ -32,7 +32,7 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
     *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
     *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
-    *("compile_ids", "kinds", "untraced", "follows"),
+    *("compile_ids", "kinds", "untraced", "follows", "ranks"),
 )
 _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
@@ -48,6 +48,8 @@ class ReportDocument(Document):
     reports: int
     unlisted: dict[str, int]
     compared: bool
+    processes: list[dict[str, Any]]
+    differences: list[str]
     categories: list[dict[str, Any]]
     allow_list: dict[str, Any] | None
     suggestions: list[dict[str, Any]] | None
@@ -87,6 +89,8 @@ def report_document(
         "reports": report.reports,
         "unlisted": dict(report.unlisted),
         "compared": report.compared,
+        "processes": [asdict(one) for one in report.processes],
+        "differences": list(report.differences),
         "categories": [
             {
                 "key": category.key,
@@ -193,6 +197,8 @@ def report_from_document(content: Mapping[str, Any]) -> Report:
         reports=content.get("reports", 0),
         unlisted=content.get("unlisted", {}),
         compared=content.get("compared", False),
+        processes=tuple(Process(**{**one, "totals": Totals(**one["totals"])}) for one in content.get("processes", ())),
+        differences=tuple(content.get("differences", ())),
     )
 
 

@@ -146,13 +146,12 @@ def find_sites(watched: Watched) -> tuple[Site, ...]:
             at = _stack_of(one)[-1]
             places.setdefault((at.file, at.line, watched.recorder.id_of(one)), []).append(one)
     past_limit = watched.past_limit()
-    sites = [_site(causes, watched, past_limit) for causes in places.values()]
-    sites.sort(key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line))
-    return tuple(_in_order(sites))
+    return tuple(in_order([_site(causes, watched, past_limit) for causes in places.values()]))
 
 
-def _in_order(sites: Sequence[Site]) -> Iterator[Site]:
-    """The sites that follow from a function that was given up stand below the site at which that happened."""
+def in_order(sites: Iterable[Site]) -> Iterator[Site]:
+    """The most expensive first; those that follow from a function that was given up stand below the site of that."""
+    sites = sorted(sites, key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line))
     known = {site.where for site in sites}
     following: dict[str, list[Site]] = {}
     for site in sites:

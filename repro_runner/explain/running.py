@@ -1,23 +1,24 @@
 """Run a user's program in this process as `python SCRIPT ARGS` or `python -m MODULE ARGS` would, and watch it.
 
-Child processes (`multiprocessing`, `subprocess`) are not watched. Threads are, and they are joined as Python does when
-it ends. `atexit` handlers run later, after the report. If the program calls `os._exit`, the report is made before that.
+Child processes are watched, see processes.py. Threads are, too, and they are joined as Python does when it ends.
+`atexit` handlers run later, after the report. If the program calls `os._exit`, the report is made before that.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures.thread import _threads_queues  # the one list of threads that wait for work until Python ends
 from contextlib import ExitStack, contextmanager
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import Any
 
 from registry.errors import InvalidInput
 from repro_runner.exit_codes import INTERRUPTED
 from repro_runner.explain.compiling import CompileTarget, compiling_code, import_compiled, read_targets
+from repro_runner.explain.find_sites import in_order
+from repro_runner.explain.processes import saving_at_exit, watching_processes
 from repro_runner.explain.program import MainModule, ProgramToRun, find_main
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Program
@@ -35,42 +36,30 @@ def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | Non
     """
     main = find_main(script=program.script, module=program.module)
     targets = read_targets(program.compiled, main.is_called, main.folder)
-    with ExitStack() as undo:
-        undo.enter_context(_as_main(main, program.arguments))
-        if program.allow_breaks:
-            undo.enter_context(breaks_allowed())
-        report = undo.enter_context(explain())
-        if leaving is not None:
-            undo.enter_context(_leaving(program, report, undo, leaving))
-        import_compiled(targets, undo)
-        own = [target for target in targets if not target.module]
-        exit_code, error = _outcome(main, own)
-    report.program = Program(name=program.name, arguments=program.arguments, exit_code=exit_code, error=error)
+
+    def complete(exit_code: int, error: str = "") -> None:
+        report.program = Program(name=program.name, arguments=program.arguments, exit_code=exit_code, error=error)
+        if processes.is_child:
+            processes.save(report, ended=True)
+        else:
+            processes.add_to(report, in_order)
+
+    def leave(status: int) -> int:
+        complete(status)
+        return leaving(report) if leaving is not None else status
+
+    with watching_processes(program.name) as processes:
+        with ExitStack() as undo:
+            undo.enter_context(_as_main(main, program.arguments))
+            if program.allow_breaks:
+                undo.enter_context(breaks_allowed())
+            report = undo.enter_context(explain(processes.keep_up))
+            undo.enter_context(saving_at_exit(processes, report, undo, leave))
+            import_compiled(targets, undo)
+            own = [target for target in targets if not target.module]
+            exit_code, error = _outcome(main, own)
+        complete(exit_code, error)
     return report
-
-
-@contextmanager
-def _leaving(
-    program: ProgramToRun, report: Report, undo: ExitStack, leaving: Callable[[Report], int]
-) -> Iterator[None]:
-    """Make `os._exit` call `leaving` with the report first, except in children of the program."""
-    own_pid, leave = os.getpid(), os._exit
-
-    def leave_with_report(status: int) -> NoReturn:
-        if os.getpid() != own_pid:
-            leave(status)
-        try:
-            undo.close()
-            report.program = Program(name=program.name, arguments=program.arguments, exit_code=status)
-            status = leaving(report)
-        finally:  # never return to the program
-            leave(status)
-
-    os._exit = leave_with_report
-    try:
-        yield
-    finally:
-        os._exit = leave
 
 
 @contextmanager

@@ -93,7 +93,7 @@ class Site:
     candidates: tuple[str, ...] = ()
     """Other ids that fit the text in a log, the most likely first."""
     ranks: Mapping[str, int] = field(default_factory=dict, hash=False)
-    """Number of reports per rank; empty if a log does not have ranks."""
+    """How often in each rank, or in each process that is no rank; empty if there is only one."""
     log: str = ""
     """The log with the first report; empty for a run that was watched."""
     log_line: int = 0
@@ -148,6 +148,18 @@ class Program:
     """The class and message of what it raised; empty if it did not fail."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """One of several processes of a program."""
+
+    name: str
+    """`rank 1`, or the name of a process that is no rank."""
+    totals: Totals = Totals()
+    sites: int = 0
+    note: str = ""
+    """Why what is known of it is not complete; empty if it is."""
+
+
 @dataclass(slots=True, kw_only=True, repr=False)
 class Observed:
     """Everything that was recorded about a program. The sites are sorted by cost, the most expensive first."""
@@ -166,6 +178,11 @@ class Observed:
     """`file:line` -> how many reports in torch's own log are not at a site. It is a fault of this program."""
     compared: bool = True
     """Whether the sites were compared with torch's log. They are not if the program sets up the log itself."""
+    processes: tuple[Process, ...] = ()
+    """The processes in which something was compiled, and those that could not be watched; empty if there is only the
+    program's own."""
+    differences: tuple[str, ...] = ()
+    """Where ranks part: one line per difference."""
 
     def __iter__(self) -> Iterator[Site]:
         return iter(self.sites)

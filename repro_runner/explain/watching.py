@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import CodeType
 from typing import Any
+from weakref import WeakSet
 
 import torch
 
@@ -42,23 +44,53 @@ _GUARD = re.compile(r"\s*(?:!?\d+(?:/\d+)+: )?(?P<guard>.*?)\s*(?:\s{2}# .*)?(?:
 
 
 @contextmanager
-def explain() -> Iterator[Report]:
+def explain(compiled: Callable[[Callable[[], Report]], None] | None = None) -> Iterator[Report]:
     """Record every break of this process. The report is filled when the block ends, also after an exception.
 
     All threads are watched. A break is recorded when its frame is compiled, so code that was compiled before the block
     is not in the report. Blocks can be nested. Code that was compiled inside the block keeps its counters, which cost
-    about 10 ns per call.
+    about 10 ns per call. A child that is forked inside the block starts with an empty record.
+
+    `compiled` is called after each compilation, with a function that makes the report up to then.
     """
     report = Report()
-    watcher = _Watcher()
-    logged = LoggedPlaces(complete=False)
+    watcher = _Watcher(report, compiled)
     try:
         with ExitStack() as undo:
-            logged = undo.enter_context(logged_places())
             watcher.install(undo)
             yield report
     finally:
-        watched = watcher.watched()
+        watcher.fill()
+
+
+_installed: WeakSet[_Watcher] = WeakSet()
+"""The watchers of this process: a child that is forked has them, too."""
+
+
+def _forget_parent() -> None:
+    for watcher in list(_installed):
+        watcher.forget()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_parent)
+
+
+class _Watcher:
+    """Records breaks, compilations and counts while an `explain()` block runs."""
+
+    def __init__(self, report: Report, compiled: Callable[[Callable[[], Report]], None] | None) -> None:
+        self._report = report
+        self._recorder = Recorder(Identifier())
+        after = None if compiled is None else functools.partial(compiled, self.fill)
+        self._compilations = _CompilationCollector(self._recorder, after)
+        self._tallies: dict[TakenFrame, Tally] = {}
+        self._logged = LoggedPlaces(complete=False)
+
+    def fill(self) -> Report:
+        """Put what was recorded up to now into the report."""
+        watched = self.watched()
+        report, logged = self._report, self._logged
         report.compared = logged.complete
         report.reports = logged.reports.total() if logged.complete else 0
         report.unlisted = find_unlisted(watched, logged.reports)
@@ -66,17 +98,20 @@ def explain() -> Iterator[Report]:
         report.sites = find_sites(watched)
         report.recompiles = find_recompiles(watched.compilations)
         report.totals = find_totals(watched.compilations)
+        return report
 
-
-class _Watcher:
-    """Records breaks, compilations and counts while an `explain()` block runs."""
-
-    def __init__(self) -> None:
-        self._recorder = Recorder(Identifier())
-        self._compilations = _CompilationCollector(self._recorder)
-        self._tallies: dict[TakenFrame, Tally] = {}
+    def forget(self) -> None:
+        """In a child: drop what the parent recorded. A thread of the parent may have held the lock."""
+        self._recorder.forget()
+        self._compilations.seen.clear()
+        self._compilations.rests.clear()
+        self._tallies.clear()
+        self._logged.reports.clear()
 
     def install(self, undo: ExitStack) -> None:
+        _installed.add(self)
+        undo.callback(_installed.discard, self)
+        self._logged = undo.enter_context(logged_places())
         self._recorder.install(undo)
         self._compilations.install(undo)
         if hasattr(convert_frame, "register_bytecode_hook"):
@@ -115,8 +150,10 @@ def _environment() -> dict[str, str]:
 class _CompilationCollector:
     """Collects compilations until `undo` ends. It stays empty on a torch that does not record them."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, after: Callable[[], None] | None = None) -> None:
         self.seen: list[Compilation] = []
+        self._after = after
+        """Called after each compilation."""
         self.rests: dict[TakenFrame, set[CodeType]] = {}
         """The code for the rest of a function after its break, by the frame that broke."""
         self._recorder = recorder
@@ -141,6 +178,8 @@ class _CompilationCollector:
             metrics = original(values)
             if not getattr(metrics, "is_runtime", False):
                 self._add(metrics)
+                if self._after is not None:
+                    self._after()
             return metrics
 
         return create

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from registry.advice import Advisor
 from registry.errors import Problem
 from registry.matching import Matcher
+from repro_runner.explain.merging import Gathering, find_differences
 from repro_runner.explain.site import Site
 from repro_runner.logs import text, traces, tt_xla
 from repro_runner.logs.blocks import HEAD, Stream, find_quoting
-from repro_runner.logs.model import Format, FoundMessage, Gathering, Input, LogPart, gather_messages, rank_order
+from repro_runner.logs.model import Format, FoundMessage, Input, LogPart, gather_messages
 from repro_runner.logs.sources import FoundSources, Source, open_source
 from repro_runner.logs.text import TEXT, TRACEBACK
 from repro_runner.logs.traces.compilations import ProcessDocument
@@ -199,21 +201,8 @@ def _find_differences(parts: Sequence[LogPart]) -> Iterator[str]:
 
 
 def _differences_by_count(parts: Sequence[LogPart]) -> Iterator[str]:
-    breaks = Gathering(one for part in parts for one in part.breaks).breaks
-    graphs: dict[str, int] = {}
+    graphs: Counter[str] = Counter()
     for part in parts:
         if part.rank:
-            graphs[part.rank] = graphs.get(part.rank, 0) + (part.graphs or 0)
-    ranks = sorted({*graphs, *(rank for one in breaks for rank in one.ranks)}, key=rank_order)
-    if len(ranks) < 2:
-        return
-    if len(set(graphs.values())) > 1:
-        yield f"graphs: {_counts_by_rank(graphs, ranks)}"
-    for one in breaks:
-        if one.ranks and len({one.ranks.get(rank, 0) for rank in ranks}) > 1:
-            name = " → ".join(one.gb_ids) or "an unknown break"
-            yield f"{name}{f' at {one.where}' if one.where else ''}: {_counts_by_rank(one.ranks, ranks)}"
-
-
-def _counts_by_rank(counts: Mapping[str, int], ranks: Sequence[str]) -> str:
-    return ", ".join(f"{counts.get(rank, 0)}× on rank {rank}" for rank in ranks)
+            graphs[part.rank] += part.graphs or 0
+    return find_differences(Gathering(one for part in parts for one in part.breaks).breaks, graphs)

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from registry.matching import Matcher
-from repro_runner.capture.breaks import KINDS, RESUME_PREFIX
 from repro_runner.explain.site import Site
-
-_COMPILE_IDS_KEPT = 50
-_REPORTS_AT_ONCE = 64
-"""Reports of a break that are combined together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,60 +106,6 @@ class Format(Protocol):
         """A reader for one input."""
 
 
-class Gathering:
-    """Collects reports of breaks, in the order of the first reports.
-
-    All reports of the same break at the same place, by any rank, become one break with a count.
-    """
-
-    def __init__(self, breaks: Iterable[Site] = ()) -> None:
-        self._reports: dict[tuple[object, ...], list[Site]] = {}
-        for one in breaks:
-            self.add(one)
-
-    def add(self, one: Site) -> None:
-        """Add a report to the same break at the same place, or start a new break."""
-        reports = self._reports.setdefault(_identity(one), [])
-        reports.append(one)
-        if len(reports) == _REPORTS_AT_ONCE:
-            reports[:] = [_combine(reports)]
-
-    @property
-    def breaks(self) -> tuple[Site, ...]:
-        return tuple(_combine(reports) for reports in self._reports.values())
-
-
-def _identity(one: Site) -> tuple[object, ...]:
-    """The place and the cause of a break. The cause is its id; without one its type, and without that its message."""
-    cause = one.gb_ids[:1] or one.gb_types[:1] or (one.message,)
-    return one.file, one.line, *cause
-
-
-def _combine(reports: Sequence[Site]) -> Site:
-    first = reports[0]
-    if len(reports) == 1:
-        return first
-    function, ranks, types, compile_ids = first.function, Counter[str](), {}, dict[str, None]()
-    for one in reports:
-        if not function or (one.function and function.startswith(RESUME_PREFIX)):
-            function = one.function
-        ranks.update(one.ranks)
-        types.update({gb_id: name for gb_id, name in zip(one.gb_ids, one.gb_types, strict=False) if gb_id not in types})
-        if len(compile_ids) < _COMPILE_IDS_KEPT:
-            compile_ids.update(dict.fromkeys(one.compile_ids))
-    return replace(
-        first,
-        gb_ids=tuple(types),
-        gb_types=tuple(types.values()) or first.gb_types,
-        kind=min((one.kind for one in reports), key=KINDS.index),
-        function=function,
-        source=next((one.source for one in reports if one.source), ""),
-        compiled=sum(one.compiled for one in reports),
-        ranks=dict(sorted(ranks.items(), key=lambda pair: rank_order(pair[0]))),
-        compile_ids=tuple(compile_ids)[:_COMPILE_IDS_KEPT],
-    )
-
-
 def gather_messages(messages: Iterable[FoundMessage]) -> tuple[FoundMessage, ...]:
     """One of each message at each place, with a count, in the order of the first reports."""
     found: dict[tuple[str, str, str], FoundMessage] = {}
@@ -174,8 +114,3 @@ def gather_messages(messages: Iterable[FoundMessage]) -> tuple[FoundMessage, ...
         before = found.get(key)
         found[key] = replace(before, count=before.count + one.count) if before else one
     return tuple(found.values())
-
-
-def rank_order(rank: str) -> tuple[int, str]:
-    """A sort key that orders ranks by their number."""
-    return (int(rank), "") if rank.isdecimal() else (0, rank)

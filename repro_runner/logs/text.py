@@ -10,9 +10,10 @@ from dataclasses import replace
 from registry.matching import SHORT, Match
 from registry.message_layout import EXCEPTIONS
 from registry.messages import Draft, DraftReader
+from repro_runner.explain.merging import Gathering
 from repro_runner.explain.site import Site
 from repro_runner.logs.blocks import HEAD
-from repro_runner.logs.model import FoundMessage, Gathering, Input, LogPart, Unfit, gather_messages
+from repro_runner.logs.model import FoundMessage, Input, LogPart, Unfit, gather_messages
 from repro_runner.logs.sieve import Sieve
 from repro_runner.logs.text_messages import (
     MentionedBreaks,

@@ -21,6 +21,8 @@ _HAPPENED = {
 }
 _RAISED = re.compile(r"raised exception (\w+)\((.*)\)", re.DOTALL)
 _QUOTED = re.compile(r"""(["'])(.*)\1""", re.DOTALL)
+_MOST_PROCESSES = 8
+"""How many processes are shown."""
 NO_KIND = "the log does not say what became of the graph"
 NO_PLACE = "(the log does not say where)"
 NO_FUNCTION = "a function that the log does not name"
@@ -85,13 +87,19 @@ def counts(site: Site) -> str:
         words += f", because {site.frequency.why_unknown}"
     if site.lost_seconds > 0:
         words += f"; {seconds(site.lost_seconds)} of compilation lost"
-    return words
+    return words + _by_process(site)
+
+
+def _by_process(site: Site) -> str:
+    """How often in each rank, and in each process that is no rank."""
+    words = (
+        f"{count}× on rank {name}" if name.isdecimal() else f"{count}× in {name}" for name, count in site.ranks.items()
+    )
+    return "; " + ", ".join(words) if site.ranks else ""
 
 
 def _reported(site: Site) -> str:
-    words = f"reported {site.compiled}×, first at {site.log}:{site.log_line}"
-    if site.ranks:
-        words += "; " + ", ".join(f"{count}× on rank {rank}" for rank, count in site.ranks.items())
+    words = f"reported {site.compiled}×, first at {site.log}:{site.log_line}" + _by_process(site)
     if site.candidates:
         words += f"; the words may also stand for {', '.join(site.candidates)}"
     return words if site.gb_ids or site.how == "form" else f"{words}; the registry does not know it"
@@ -185,6 +193,23 @@ def hidden(report: Observed, *, fullgraph_off: bool) -> str:
     return (
         "a fatal break ends its compilation, and hides the breaks after it: "
         "`graphbreak explain --no-fullgraph` runs with fullgraph off and lists them all"
+    )
+
+
+def processes(report: Observed) -> tuple[str, ...]:
+    """What each process did, where ranks part, and what could not be watched; empty if there is one process."""
+    watched = [one for one in report.processes if one.totals.compilations or not one.note]
+    told = [
+        f"{one.name}: {counted(one.sites, 'break site')}, {counted(one.totals.graphs, 'graph')}"
+        + (f" ({one.note})" if one.note else "")
+        for one in watched[:_MOST_PROCESSES]
+    ]
+    if len(watched) > _MOST_PROCESSES:
+        told.append(f"and {len(watched) - _MOST_PROCESSES} more; the JSON has them all")
+    return (
+        *((f"{counted(len(watched), 'process', 'processes')}: {'; '.join(told)}",) if told else ()),
+        *(f"ranks differ: {line}" for line in report.differences),
+        *(f"{one.name}: {one.note}" for one in report.processes if one not in watched),
     )
 
 

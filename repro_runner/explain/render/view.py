@@ -180,6 +180,7 @@ def view_outcome(
     )
     at_sites = {one for site in report.sites for one in site.recompiles}
     notes = (
+        *sentences.processes(report),
         sentences.unlisted(report),
         sentences.not_compared(report),
         sentences.hidden(report, fullgraph_off=fullgraph_off),

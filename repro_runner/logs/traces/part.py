@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from registry.matching import Match
+from repro_runner.explain.merging import Gathering
 from repro_runner.explain.site import Site
-from repro_runner.logs.model import Gathering, Input, LogPart
+from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.traces.compilations import Compilation, ProcessTrace, TraceBreak, process_document
 from repro_runner.logs.traces.reading import TraceReader
 

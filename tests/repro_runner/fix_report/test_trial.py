@@ -452,7 +452,19 @@ for _ in range(3):
 CACHED = """\
 step = functools.cache(lambda _: torch.compile(work, backend="eager")(work(torch.ones(6))))
 """
+IN_A_CHILD = """\
+    return work(x)
+
+
+child = multiprocessing.get_context("fork").Process(target=torch.compile(noisy, backend="eager"), args=(torch.ones(6),))
+child.start()
+child.join()
+"""
 TRICKS = {
+    "a break that moves into a child": (
+        ('    print("a break")\n    return work(x)\n', IN_A_CHILD),
+        "the break moves to line 2 of helper.py",
+    ),
     "a break that moves into another file": (
         ('    print("a break")\n', "    noisy(x)\n"),
         "the break moves to line 2 of helper.py",
