@@ -1,4 +1,4 @@
-"""What it costs to be told of breaks, and which of seven are told: explain beside torch's log, tlparse and depyf.
+"""What it costs to be told of breaks, and which are told: explain beside torch's log, tlparse and depyf.
 
 CPU time of compiling, each tool in a process of its own, with and without it in turn: so the ratio holds on a noisy
 machine. What a tool needs to make its report is in its time.
@@ -10,6 +10,7 @@ import contextlib
 import gc
 import io
 import json
+import logging
 import os
 import re
 import resource
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -38,12 +40,16 @@ CALLS = 20_000
 
 
 def main() -> None:
-    """Print three tables; a child prints what it measured."""
+    """Print four tables; a child prints what it measured. `--places` prints only the last one."""
+    if sys.argv[1:] == ["--places"]:
+        print_places()
+        return
     if sys.argv[1:]:
         print(json.dumps(CHILDREN[sys.argv[1]](*sys.argv[2:])))
         return
     print_found(print_cost())
     print_steady_state()
+    print_places()
 
 
 def print_cost() -> dict[str, set[int]]:
@@ -268,10 +274,112 @@ def steady_state() -> tuple[float, float]:
     return statistics.median(took[0]), statistics.median(took[1])
 
 
+def print_places() -> None:
+    """Of the lines at which torch says, by its log or by an exception, that a graph ended: who names which.
+
+    The programs are those with which the tests compare explain and torch's log, and the models, in training.
+    """
+    from tests.repro_runner.fixtures.hugging_face_captures import NAMES
+
+    print("\n| lines where a graph ends | there are | explain | wrong | torch's log | wrong | tlparse | wrong |")
+    print("|---|---|---|---|---|---|---|---|")
+    for title, names in ((f"{len(_scenarios())} small programs", ("",)), (f"{len(NAMES)} models", tuple(NAMES))):
+        counts = [0, *(0, 0) * 3]
+        for name in names:
+            truth, explained, logged = (_places(_child("places", way, name)) for way in ("said", "explain", "log"))
+            with tempfile.TemporaryDirectory() as folder:
+                _child("places", "trace", name, TORCH_TRACE=folder)
+                told = _tlparse(folder)[1]
+            traced = {":".join(place) for place in re.findall(r"in user code at ([^\n:]+):(\d+)", told)}
+            row = [len(truth)]
+            for found in (explained, logged, traced):
+                row += [len(found & truth), len(found - truth)]
+            counts = [one + more for one, more in zip(counts, row, strict=True)]
+        print(f"| {title} | {' | '.join(map(str, counts))} |", flush=True)
+
+
+def _scenarios() -> list[Callable[[], object]]:
+    from tests.repro_runner.explain.test_torchs_log import SCENARIOS
+
+    return SCENARIOS
+
+
+def _places(child: subprocess.CompletedProcess[str]) -> set[str]:
+    return set(json.loads(child.stdout.splitlines()[-1]))
+
+
+_WARNED = re.compile(r"WON'T CONVERT \S+ (\S+) line (\d+)|function: '[^'\n]*' \(([^()\n]+):(\d+)\)")
+
+
+@contextlib.contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """What Dynamo warns of meanwhile."""
+    texts: list[str] = []
+    handler = logging.Handler(logging.WARNING)
+    handler.emit = lambda record: texts.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("torch._dynamo")
+    logger.addHandler(handler)
+    try:
+        yield texts
+    finally:
+        logger.removeHandler(handler)
+
+
+def _is_of_torch(error: BaseException) -> bool:
+    return type(error).__module__.startswith("torch.")
+
+
+def _place_of_error(error: BaseException) -> list[tuple[str, int]]:
+    """The user's line that an exception names; if it names none, the line that called what failed."""
+    named = re.findall(r'File "([^"]+)", line (\d+)', str(error))[-1:]
+    calls = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.name not in ("attempt",)]
+    return [(file, int(line)) for file, line in named] or [(calls[0].filename, calls[0].lineno or 0)]
+
+
+def places_told(way: str, model: str) -> list[str]:
+    """In a child: `file:line` of every place that is told in one of the ways."""
+    from functools import partial
+
+    import torch
+
+    from repro_runner.explain import explain
+    from tests.repro_runner.explain.test_torchs_log import train
+    from tests.repro_runner.explain.torchs_log import places_in_log
+
+    told: set[tuple[str, int]] = set()
+    with contextlib.redirect_stdout(io.StringIO()):
+        for run in [partial(train, model)] if model else _scenarios():
+            torch._dynamo.reset()
+            error: list[BaseException] = []
+
+            def attempt(run: Callable[[], object] = run, error: list[BaseException] = error) -> None:
+                try:
+                    run()
+                except Exception as raised:  # noqa: BLE001 - some of them are made to fail
+                    error.append(raised)
+
+            if way == "explain":
+                with explain() as report:
+                    attempt()
+                told |= {(site.file, site.line) for site in report}
+                continue
+            with _warnings() as warned:
+                told |= set(places_in_log(attempt))
+            if way == "said":
+                told |= {
+                    (found[1] or found[3], int(found[2] or found[4]))
+                    for text in warned
+                    for found in _WARNED.finditer(text)
+                }
+                told |= {place for one in error if _is_of_torch(one) for place in _place_of_error(one)}
+    return sorted(f"{file}:{line}" for file, line in told)
+
+
 CHILDREN: dict[str, Callable[..., Any]] = {
     "compile": compile_with,
     "found": found_by_torch,
     "steady": steady_state,
+    "places": places_told,
 }
 
 if __name__ == "__main__":

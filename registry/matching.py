@@ -14,7 +14,18 @@ from functools import lru_cache
 from typing import Literal
 
 from registry.forms import find_form, forms_within
-from registry.message_layout import FRAME, GUARD, LABEL, RECOMPILED, SHARED_HINTS, is_marked, read_line, strip_markers
+from registry.message_layout import (
+    FRAME,
+    GUARD,
+    LABEL,
+    LITERAL,
+    PYTEST,
+    RECOMPILED,
+    SHARED_HINTS,
+    is_marked,
+    read_line,
+    strip_markers,
+)
 from registry.messages import FOREIGN_LINES, Draft, ParsedMessage, find_drafts, split_lines, unlabelled
 from registry.model import Form, Registry
 from registry.templates import DISTINCTIVE, Kind, collapse
@@ -362,8 +373,13 @@ def _name_of(match: Match) -> object:
 
 
 def _lines_of(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a text without loggers' prefixes; the same without markers and labels."""
-    lines = [read_line(line)[1] for line in split_lines(text)]
+    """The lines of a text without loggers' prefixes; the same without markers and labels.
+
+    pytest lists the source around the line that raised: texts in it were not printed.
+    """
+    raw = split_lines(text)
+    listed = any(map(PYTEST.match, raw))
+    lines = ["" if listed and LITERAL.match(line) else read_line(line)[1] for line in raw]
     return lines, [LABEL.sub("", strip_markers(line)) for line in lines]
 
 

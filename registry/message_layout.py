@@ -92,6 +92,8 @@ FRAMING = {
     "function": r"^[ \t]*function: '([^'\n]*)' \(([^()\n]+:[0-9]+)\)",
     "recompiled": r"^[ \t]*Recompiling function ([^\s]+) in ([^\n]+:[0-9]+)[ \t]*$",
     "guard": r"^[ \t]*- (?:!?[0-9]+(?:/[0-9]+)+: )?(?!User stack trace:|[ \t]*File )(.+?)[ \t]*(?:[ \t]{2}# [^\n]*)?$",
+    "pytest": r"^E {3}",
+    "literal": r"^[ \t]+[a-z]{0,2}[\"']",  # a text in the source that pytest lists around a line that raised
     "frame": r'^[ \t]*File "([^"\n]*)", line ([0-9]+)(?:, in ([^\s,]+))?(?:, code: (.*))?',
     "space": r"[ \t\r\n\f\v\u00a0`]+",
     "entity": r"&(?:lt|gt|amp|quot|nbsp|#39|#x27);",
@@ -107,6 +109,8 @@ LABEL = re.compile(FRAMING["label"])
 MARKER = re.compile(FRAMING["marker"])
 LOCATION = re.compile(FRAMING["location"])
 FRAME = re.compile(FRAMING["frame"])
+PYTEST = re.compile(FRAMING["pytest"])
+LITERAL = re.compile(FRAMING["literal"])
 RECOMPILED = re.compile(FRAMING["recompiled"])
 GUARD = re.compile(FRAMING["guard"])
 FUNCTION = re.compile(FRAMING["function"])

@@ -124,7 +124,11 @@ export class Matcher {
 
   /** [the lines of a text without loggers' prefixes, the same without markers and labels]. */
   #linesOf(text) {
-    const lines = text.split("\n").map((line) => readLine(line, this.#layout)[1]);
+    const raw = text.split("\n");
+    // pytest lists the source around the line that raised: texts in it were not printed
+    const { pytest, literal } = this.#layout;
+    const listed = raw.some((line) => pytest.test(line));
+    const lines = raw.map((line) => (listed && literal.test(line) ? "" : readLine(line, this.#layout)[1]));
     return [lines, lines.map((line) => wordsOf(line, this.#layout))];
   }
 
