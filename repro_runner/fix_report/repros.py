@@ -6,10 +6,10 @@ import re
 import tempfile
 import textwrap
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from registry.model import GraphBreak
 from registry.releases import version_key
@@ -20,6 +20,10 @@ from repro_runner.fix_report.findings import Cause, Findings, shown_site
 from repro_runner.logs.tt_xla.repro import torch_xla_script
 from repro_runner.output.markdown import one_line
 from repro_runner.output.places import in_library
+from repro_runner.output.units import counted
+
+if TYPE_CHECKING:
+    from repro_runner.fix_report.cutting import Cutter
 
 YOURS = "your code"
 LIBRARYS = "a library's code"
@@ -37,6 +41,9 @@ _MOST_TRIED = 6
 _SECONDS_PER_SCRIPT = 60.0
 _NO_TIME = "no run, since the time for all scripts was used up"
 _BREAKS = ("verified", "reproduced")
+
+Tell = Callable[[str], None]
+"""A function that is called with a line about what is being done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +120,33 @@ class _Place:
     """Other sites of the same cause, which give the same program."""
 
 
-def make_own_repros(findings: Findings, children: Children, *, seconds: float) -> OwnRepros:
-    """Run the program again to extract functions, then run the scripts that are made of them."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CutLimits:
+    """How many seconds may be used to cut one script down, and for all of them."""
+
+    each: float = 30.0
+    in_all: float = 120.0
+
+
+CUT_LIMITS = CutLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tried:
+    """A program that was run as a script."""
+
+    program: Mapping[str, Any]
+    seen: Mapping[str, Any]
+    """The ids of its breaks, and its error."""
+    confirmed: bool
+    notes: str = ""
+    """What is to be said about it besides."""
+
+
+def make_own_repros(
+    findings: Findings, children: Children, *, seconds: float, limits: CutLimits, tell: Tell
+) -> OwnRepros:
+    """Run the program again to extract functions, run the scripts that are made of them, and cut those down."""
     places = [
         _Place(number=number, cause=cause, site=site)
         for number, cause in enumerate(findings.causes)
@@ -131,13 +163,16 @@ def make_own_repros(findings: Findings, children: Children, *, seconds: float) -
         return OwnRepros(repros={}, without={place.site.where: why for place in tried} | without)
     different = _without_twins(list(zip(tried, done.result["places"], strict=True)))
     ends = time.monotonic() + seconds
-    repros: dict[int, tuple[ReproScript, ...]] = {}
+    chosen: list[tuple[_Place, _Tried]] = []
     for place, extracted in different:
-        repro = _first_confirmed(findings, place, extracted["programs"], children, ends)
-        if repro is None:
+        tried_one = _first_confirmed(findings, place, extracted["programs"], children, ends)
+        if tried_one is None:
             without[place.site.where] = "; ".join(extracted["reasons"])
         else:
-            repros[place.number] = (*repros.get(place.number, ()), repro)
+            chosen.append((place, tried_one))
+    repros: dict[int, tuple[ReproScript, ...]] = {}
+    for place, one in _cut_down(findings, chosen, children, limits, tell):
+        repros[place.number] = (*repros.get(place.number, ()), _repro(findings, place, one))
     return OwnRepros(repros=repros, without=without)
 
 
@@ -162,8 +197,8 @@ def _without_twins(found: list[tuple[_Place, dict[str, Any]]]) -> list[tuple[_Pl
 
 def _first_confirmed(
     findings: Findings, place: _Place, programs: list[dict[str, Any]], children: Children, ends: float
-) -> ReproScript | None:
-    """The first script that breaks in the same way as the program. If none does, the first; None if there is none."""
+) -> _Tried | None:
+    """The first program that breaks in the same way as the whole. If none does, the first; None if there is none."""
     seen: list[Mapping[str, Any]] = []
     for one in programs[:_MOST_TRIED]:
         if time.monotonic() > ends:
@@ -171,8 +206,41 @@ def _first_confirmed(
             break
         seen.append(_run(_script(findings, place, one), children))
         if place.cause.gb_id in seen[-1]["ids"]:
-            return _repro(findings, place, one, seen[-1], confirmed=True)
-    return _repro(findings, place, programs[0], seen[0], confirmed=False) if seen else None
+            return _Tried(program=one, seen=seen[-1], confirmed=True)
+    return _Tried(program=programs[0], seen=seen[0], confirmed=False) if seen else None
+
+
+def _cut_down(
+    findings: Findings, chosen: list[tuple[_Place, _Tried]], children: Children, limits: CutLimits, tell: Tell
+) -> Iterator[tuple[_Place, _Tried]]:
+    """Yield the places with what was tried, cut down where it was confirmed."""
+    confirmed = sum(one.confirmed for _, one in chosen)
+    if not confirmed:
+        yield from chosen
+        return
+    from repro_runner.fix_report.cutting import Cutter  # it needs torch
+
+    tell(f"cutting {counted(confirmed, 'repro')} down: at most {limits.each:g} s each, {limits.in_all:g} s in all")
+    with Cutter(each=limits.each, in_all=limits.in_all) as cutter:
+        for place, one in chosen:
+            yield place, _smaller(findings, place, one, children, cutter, tell) if one.confirmed else one
+
+
+def _smaller(
+    findings: Findings, place: _Place, whole: _Tried, children: Children, cutter: Cutter, tell: Tell
+) -> _Tried:
+    """It with a smaller program, if one is found that breaks with the same ids as a script, too."""
+    kept = [gb_id for gb_id in place.cause.gb_ids if gb_id in whole.seen["ids"]]
+    cut = cutter.cut(whole.program, kept, fatal=place.cause.kind == "fatal")
+    if cut.stopped:
+        tell(f"{script_name(place.cause.gb_id, place.site.file, place.site.line)}: {cut.stopped}")
+    program = {**whole.program, "code": cut.code}
+    seen = whole.seen if program == whole.program else _run(_script(findings, place, program), children)
+    if not set(kept) <= set(seen["ids"]):
+        return replace(whole, notes=cut.stopped)
+    before, after = (len(each["code"].splitlines()) for each in (whole.program, program))
+    notes = f"Cut down from {before} to {after} lines. {cut.stopped}" if after < before else cut.stopped
+    return _Tried(program=program, seen=seen, confirmed=True, notes=notes)
 
 
 def _run(script: str, children: Children) -> Mapping[str, Any]:
@@ -183,14 +251,12 @@ def _run(script: str, children: Children) -> Mapping[str, Any]:
     return done.result or {"ids": [], "error": f"the process {done.failure}"}
 
 
-def _repro(
-    findings: Findings, place: _Place, one: Mapping[str, Any], seen: Mapping[str, Any], *, confirmed: bool
-) -> ReproScript:
-    gb_id, site = place.cause.gb_id, place.site
+def _repro(findings: Findings, place: _Place, tried: _Tried) -> ReproScript:
+    gb_id, site, one, seen = place.cause.gb_id, place.site, tried.program, tried.seen
     run = f"run in a process of its own with torch {findings.environment.get('torch', '')}"
-    if confirmed:
+    if tried.confirmed:
         verdict = CONFIRMED
-        said = f"{run}, it breaks with {', '.join(seen['ids'])}."
+        said = f"{run}, it breaks with {', '.join(seen['ids'])}. {tried.notes}".rstrip()
     else:
         verdict = NOT_CONFIRMED
         instead = f"it breaks with {', '.join(seen['ids'])}" if seen["ids"] else "it does not break"
@@ -212,7 +278,7 @@ def _script(findings: Findings, place: _Place, one: Mapping[str, Any], verdict: 
     header = [
         f"{gb_id}, {place.cause.gb_types[0]}: a graph break of {where} as a program of its own.",
         f"The function {one['function']} of {findings.subject}, with what it needs. Its inputs are drawn at random "
-        "with the shapes, dtypes and strides that it was first called with.",
+        "with the shapes, dtypes and strides that they had in its first call.",
         verdict,
         f"Run it: python {Path(script_name(gb_id, site.file, site.line)).name}",
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,12 @@ from repro_runner.fix_report.fixed_program import Fixing
 from repro_runner.fix_report.report_text import render_report
 from repro_runner.fix_report.repros import (
     CONFIRMED,
+    CUT_LIMITS,
+    CutLimits,
+    OwnRepros,
     Repros,
     ReproScript,
+    Tell,
     make_own_repros,
     registry_repro,
     torch_xla_repro,
@@ -32,9 +36,6 @@ from repro_runner.fix_report.repros import (
 _KIND = "handover"
 _MARKER = "handover.json"
 """Lists every file of the fix report with its hash. The next fix report may replace only these files."""
-
-Tell = Callable[[str], None]
-"""A function that is called with a line about what is being done."""
 
 
 class FixReportDocument(Document):
@@ -62,16 +63,23 @@ class FixReport:
 
 
 def write_fix_report(
-    folder: Path, findings: Findings, registry: Registry, *, seconds: float = 300.0, tell: Tell = lambda _: None
+    folder: Path,
+    findings: Findings,
+    registry: Registry,
+    *,
+    seconds: float = 300.0,
+    limits: CutLimits = CUT_LIMITS,
+    tell: Tell = lambda _: None,
 ) -> FixReport:
     """Make the report, the repros and, for a program, the fixed program.
 
-    A program is run several times, each time in a new process and for at most `seconds`. Raises InvalidInput if the
-    folder has files that are not from an earlier fix report, and WriteFailed if a file can't be written.
+    A program is run several times, each time in a new process and for at most `seconds`. `limits` are for cutting the
+    repros down. Raises InvalidInput if the folder has files that are not from an earlier fix report, and WriteFailed
+    if a file can't be written.
     """
     check_folder(folder)
     with Children() as children:
-        repros = _all_repros(findings, registry, children, seconds, tell)
+        repros = _all_repros(findings, registry, _own_repros(findings, children, seconds, limits, tell))
         fixing = _fixing(findings, registry, children, seconds, tell)
     scripts = {one.name: one for each in repros.values() for one in each}  # causes may share a registry script
     files = {
@@ -84,13 +92,13 @@ def write_fix_report(
     return FixReport(folder=folder, report=folder / "report.md", repros=tuple(scripts.values()), fixing=fixing)
 
 
-def _all_repros(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Repros:
+def _all_repros(findings: Findings, registry: Registry, own: OwnRepros) -> Repros:
     """The scripts of the user's code, and the registry's program for a cause without a confirmed script."""
     known = {gb.gb_id: gb for gb in registry}
-    own, without = _own_repros(findings, children, seconds, tell)
+    without = own.without
     repros: dict[int, tuple[ReproScript, ...]] = {}
     for number, cause in enumerate(findings.causes):
-        of_cause = own.get(number, ())
+        of_cause = own.repros.get(number, ())
         enough = any(one.verdict == CONFIRMED for one in of_cause)
         reasons = "; ".join(dict.fromkeys(without[site.where] for site in cause.sites if site.where in without))
         others = [] if enough else [registry_repro(known.get(cause.gb_id), why=reasons)]
@@ -100,13 +108,11 @@ def _all_repros(findings: Findings, registry: Registry, children: Children, seco
     return repros
 
 
-def _own_repros(findings: Findings, children: Children, seconds: float, tell: Tell) -> tuple[Repros, Mapping[str, str]]:
-    """The scripts that were made of the user's code, and for all other places the reason, by place."""
+def _own_repros(findings: Findings, children: Children, seconds: float, limits: CutLimits, tell: Tell) -> OwnRepros:
     if findings.program is None or not findings.causes:
-        return {}, {}
+        return OwnRepros(repros={}, without={})
     tell("making repros of the code around the breaks: the program is run once more, without the compiler")
-    made = make_own_repros(findings, children, seconds=seconds)
-    return made.repros, made.without
+    return make_own_repros(findings, children, seconds=seconds, limits=limits, tell=tell)
 
 
 def _fixing(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Fixing | None:

@@ -19,7 +19,7 @@ import torch
 
 from registry.dependencies import Statements, bound_names
 from repro_runner.minifier.breaks.calls import FunctionCall
-from repro_runner.minifier.breaks.program import Program, names_in, tidied
+from repro_runner.minifier.breaks.program import Program, names_in, names_made_in, tidied
 from repro_runner.minifier.breaks.values import (
     LIBRARIES,
     Unextractable,
@@ -86,16 +86,7 @@ class _Extraction:
 
     def bind_names(self, function: ast.AST, names: Mapping[str, Any], but: Iterable[str] = ()) -> None:
         """Give every name that the function takes from outside the meaning it has there."""
-        inside = {
-            node.id for node in ast.walk(function) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-        }
-        inside |= {node.arg for node in ast.walk(function) if isinstance(node, ast.arg)}
-        for node in ast.walk(function):
-            if isinstance(node, ast.ExceptHandler):
-                inside.add(node.name or "")
-            elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
-                inside |= bound_names(node)
-        for name in sorted(names_in(function) - inside - {*but, *self._bound}):
+        for name in sorted(names_in(function) - names_made_in(function) - {*but, *self._bound}):
             if name in names:
                 if not (self._as_written and self._copy_statements(name, names)):
                     self._bind(name, names[name])
@@ -179,24 +170,27 @@ class _Extraction:
         raise Unextractable(f"{name}, an object of class {type(value).__name__}")
 
     def _module(self, module: torch.nn.Module, name: str) -> str:
-        inner = {
-            child: self.expression(each, child) for child, each in module.named_children() if is_of_torch_nn(module)
-        }
-        if (text := container_text(module, inner)) is not None:
-            return text
         if is_of_torch_nn(module):
-            return layer_text(module)
+            return self._container(module) or layer_text(module)
         kind = type(module)
         own = kind.__name__ if kind.__name__ not in self._bound else f"{kind.__name__}_{name}"
         self._define_class(own, module, ["forward"])
         return f"{own}()" + ("" if module.training else ".eval()")
 
+    def _container(self, module: Any) -> str | None:
+        """A Sequential, ModuleList or ModuleDict with its layers; None for another object."""
+        if not isinstance(module, torch.nn.Sequential | torch.nn.ModuleList | torch.nn.ModuleDict):
+            return None
+        return container_text(module, {child: self.expression(each, child) for child, each in module.named_children()})
+
     def _define_class(self, name: str, owner: Any, wanted: list[str]) -> None:
         """A class whose objects have what is wanted of this one: methods as they are, attributes as they are now."""
         self._bound[name] = owner
         methods, attributes = self._methods(owner, wanted)
-        base = "(torch.nn.Module)" if isinstance(owner, torch.nn.Module) else ""
-        lines = [f"class {name}{base}:", "    def __init__(self):", "        super().__init__()"]
+        # An object of a class that is made from a container has its layers by index or key.
+        base, _, layers = (self._container(owner) or "torch.nn.Module()").partition("(")
+        head = f"class {name}({base}):" if isinstance(owner, torch.nn.Module) else f"class {name}:"
+        lines = [head, "    def __init__(self):", f"        super().__init__({layers}"]
         lines += [f"        self.{each} = {text}" for each, text in attributes.items()]
         for method in methods:
             lines += ["", *textwrap.indent(ast.unparse(method), "    ").splitlines()]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-import functools
 import itertools
+import math
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from registry.errors import InvalidInput, Problem
 from registry.repros import parse_repro
@@ -15,6 +16,7 @@ from repro_runner.minifier.breaks.calls import record_calls
 from repro_runner.minifier.breaks.extraction import extract
 from repro_runner.minifier.breaks.program import Program
 from repro_runner.minifier.breaks.reduction import reduce_program
+from repro_runner.minifier.breaks.still_breaks import INPUTS_MATTER, RETURNS
 from repro_runner.minifier.breaks.values import Unextractable
 from repro_runner.minifier.recording import Recording, breaks_of_fullgraph
 from repro_runner.minifier.result import Failure, MinifiedProgram, NotMinified
@@ -60,13 +62,42 @@ def minify_break(
         except Exception as error:  # noqa: BLE001 - the user's objects may raise anything when they are looked at
             reasons.append(f"{call.code.co_name} needs what raises {describe_error(error)}")
             continue
-        for strict in (True, False):
-            trial = functools.partial(_outcome, runner(), found.gb_id, strict)
-            if (said := trial(program)).fails:
-                smallest = reduce_program(program, lambda edited: trial(edited).fails, most=_MOST_TRIALS)  # noqa: B023
-                return _prove(smallest, program, found, device, seconds)
-        reasons.append(f"{call.code.co_name} by itself: {said.text.splitlines()[-1]}")
+        smallest, said = cut_down(program, BreakToKeep(gb_ids=(found.gb_id,)), runner(), most=_MOST_TRIALS)
+        if smallest is not None:
+            return _prove(smallest, program, found, device, seconds)
+        reasons.append(f"{call.code.co_name} by itself: {said}")
     raise NotMinified(f"{_summary(found)}: no repro could be made of it; {'; '.join(dict.fromkeys(reasons))}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakToKeep:
+    """What a program has to do while it is cut down."""
+
+    gb_ids: Sequence[str]
+    """All of these breaks happen."""
+    fullgraph: Sequence[bool] = (False, True)
+    """With one of these values of torch.compile's fullgraph."""
+    settings: Sequence[str] = ()
+    """Lines that change Dynamo's settings before it runs."""
+    demands: Sequence[str] = (INPUTS_MATTER, RETURNS)
+    """The first of these that the whole program meets has to be met."""
+
+
+def cut_down(
+    program: Program, kept: BreakToKeep, runner: ScriptRunner, *, most: int, until: float = math.inf
+) -> tuple[Program | None, str]:
+    """The smallest program found that breaks so; or None, and what happens instead when the whole program runs."""
+    said = ""
+    for demand in kept.demands:
+        whole = _outcome(runner, kept, demand, program)
+        if whole.fails:
+
+            def breaks(edited: Program, demand: str = demand, whole: Outcome = whole) -> bool:
+                return _outcome(runner, kept, demand, edited) == whole  # the same ids, and the same error if any
+
+            return reduce_program(program, breaks, most=most, until=until), ""
+        said = whole.text.strip().rpartition("\n")[2]
+    return None, said
 
 
 def _prove(smallest: Program, program: Program, found: CapturedBreak, device: str, seconds: float) -> MinifiedProgram:
@@ -94,16 +125,19 @@ def _prove(smallest: Program, program: Program, found: CapturedBreak, device: st
     return minified
 
 
-def _outcome(runner: ScriptRunner, gb_id: str, strict: bool, program: Program) -> Outcome:
-    end = f'''
+def _outcome(runner: ScriptRunner, kept: BreakToKeep, demand: str, program: Program) -> Outcome:
+    settings = textwrap.indent("\n".join(kept.settings), "    ")
+    how = f'{list(kept.gb_ids)}, demand="{demand}", fullgraph={list(kept.fullgraph)}'
+    end = f"""
 
 if __name__ == "__main__":
     import sys
 
     from repro_runner.minifier.breaks.still_breaks import report_break
 
-    sys.exit(report_break(sys.modules["__main__"], "{gb_id}", strict={strict}))
-'''
+{settings}
+    sys.exit(report_break(sys.modules["__main__"], {how}))
+"""
     return runner.outcome(Script(text=program.code() + end, saved={}))
 
 

@@ -36,6 +36,18 @@ class Program:
         return "\n\n\n".join(["\n".join(imports), *definitions, made, ast.unparse(broken)]) + "\n"
 
 
+def parse_program(code: str) -> Program:
+    """The program that has this code, which `Program.code` wrote."""
+    tree = ast.parse(code)
+    made = tree.body.pop(-2)
+    (given,) = (node.value for node in ast.walk(made) if isinstance(node, ast.Return))
+    assert isinstance(given, ast.Tuple)
+    program = Program(tree=tree, inputs={})
+    parameters = (each.arg for each in program.broken.args.args)
+    program.inputs.update(zip(parameters, given.elts, strict=True))
+    return program
+
+
 def _is_import(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Import | ast.ImportFrom)
 
@@ -103,6 +115,21 @@ def _attribute_set(line: ast.stmt) -> str | None:
     """`scale` of `self.scale = 2.0`."""
     target = line.targets[0] if isinstance(line, ast.Assign) else None
     return target.attr if isinstance(target, ast.Attribute) else None
+
+
+def names_made_in(function: ast.AST) -> set[str]:
+    """The names that a function gives a meaning itself: parameters, variables, what it imports or defines."""
+    made = set()
+    for node in ast.walk(function):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            made.add(node.id)
+        elif isinstance(node, ast.arg):
+            made.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler):
+            made.add(node.name or "")
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom):
+            made |= bound_names(node)
+    return made
 
 
 def names_in(*nodes: ast.AST) -> set[str]:

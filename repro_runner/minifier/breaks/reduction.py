@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import ast
+import builtins
+import contextlib
 import copy
+import io
+import math
 import sys
+import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from repro_runner.minifier.breaks.program import Program, names_in, tidied
+from registry.dependencies import bound_names
+from repro_runner.minifier.breaks.program import Program, names_in, names_made_in, tidied
 from repro_runner.minifier.recipes import can_be_drawn, drawn
 
 _BLOCKS = ("body", "orelse", "finalbody")
@@ -19,29 +26,36 @@ Breaks = Callable[[Program], bool]
 Edits = Callable[[Program], Iterator[Program]]
 
 
-def reduce_program(program: Program, breaks: Breaks, *, most: int) -> Program:
-    """The smallest program found with at most `most` trials; `program` itself must break."""
+def reduce_program(program: Program, breaks: Breaks, *, most: int, until: float = math.inf) -> Program:
+    """The smallest program found with at most `most` trials; `program` itself must break.
+
+    After `until`, a time of time.monotonic(), no trial starts.
+    """
     known: dict[str, bool] = {program.code(): True}
 
     def still(edited: Program) -> bool:
         text = edited.code()
         if text not in known and len(known) <= most:
-            known[text] = _compiles(text) and _is_meaningful(edited) and breaks(edited)
+            known[text] = _compiles(text) and _knows_its_names(edited) and _is_meaningful(edited) and breaks(edited)
         return known.get(text, False)
 
     before = None
-    while program is not before:
-        before = program
-        for kind in _KINDS:
-            program = _apply_edits(program, kind, still)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what an edit makes may be odd: `5 is not None`
+        while program is not before:
+            before = program
+            for kind in _KINDS:
+                program = _apply_edits(program, kind, still, until)
     return program
 
 
-def _apply_edits(program: Program, kind: Edits, still: Breaks) -> Program:
+def _apply_edits(program: Program, kind: Edits, still: Breaks, until: float) -> Program:
     """Make every edit of a kind that can be made. After each, go on at its position: the edits before it failed."""
     position = 0
     while True:
         for index, edited in enumerate(map(tidied, kind(program))):
+            if time.monotonic() > until:
+                return program
             if index >= position and _weight(edited) < _weight(program) and still(edited):
                 program, position = edited, index
                 break
@@ -53,6 +67,12 @@ def _weight(program: Program) -> tuple[int, int]:
     """The size to compare programs by: nodes of the program, then nodes of the expressions of its inputs."""
     own = sum(not isinstance(node, ast.expr_context | ast.arg) for node in ast.walk(program.tree))
     return own, sum(1 for value in program.inputs.values() for _ in ast.walk(value))
+
+
+def _knows_its_names(program: Program) -> bool:
+    """Whether every name that `broken` uses is made somewhere: else there is no need to run it."""
+    known = {"torch", *dir(builtins)}.union(*map(bound_names, program.tree.body))
+    return names_in(program.broken) <= known | names_made_in(program.broken)
 
 
 def _is_meaningful(program: Program) -> bool:
@@ -92,7 +112,8 @@ def _tensors_seen(program: Program) -> dict[str, str]:
     vars(module)["_note"] = note
     sys.modules[module.__name__] = module
     try:
-        with torch.random.fork_rng(devices=[]):
+        silence = io.StringIO()
+        with torch.random.fork_rng(devices=[]), contextlib.redirect_stdout(silence):
             exec(compile(watched.code(), "watched", "exec"), vars(module))  # a program that ran before
             torch.manual_seed(0)
             module.broken(*module.inputs())
@@ -108,7 +129,7 @@ class _Watched(ast.NodeTransformer):
 
     def visit(self, node: ast.AST) -> Any:
         watched = isinstance(node, ast.Call | ast.BinOp | ast.Subscript | ast.Attribute)
-        if not watched or not isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
+        if not watched or not _is_read(node):
             return self.generic_visit(node)
         text = ast.unparse(node)
         value: Any = self.generic_visit(node)
@@ -128,15 +149,37 @@ def without_statements(program: Program) -> Iterator[Program]:
             yield edited
     for index, node in enumerate(ast.walk(program.tree)):
         for field in _BLOCKS if not isinstance(node, ast.Module | ast.ClassDef) else ():
-            length = count = len(_block(node, field))
-            while length:
-                for start in range(count - length, -1, -length):
-                    if field == "body" and length == count:
-                        continue  # an empty block is removed with its statement
-                    edited = program.copy()
-                    del _block(_node(edited, index), field)[start : start + length]
-                    yield edited
-                length //= 2
+            count = len(_block(node, field))
+            for run in _runs(count):
+                if field == "body" and run == slice(0, count):
+                    continue  # an empty block is removed with its statement
+                edited = program.copy()
+                del _block(_node(edited, index), field)[run]
+                yield edited
+
+
+def without_elements(program: Program) -> Iterator[Program]:
+    """Without a run of the elements of a literal list, tuple, set or dictionary. Large ones are data of the module."""
+    for index, node in enumerate(ast.walk(program.tree)):
+        fields = ("keys", "values") if isinstance(node, ast.Dict) else ("elts",)
+        if isinstance(node, ast.Dict | ast.List | ast.Tuple | ast.Set) and _is_read(node):
+            for run in _runs(len(getattr(node, fields[0]))):
+                edited = program.copy()
+                for field in fields:
+                    del getattr(_node(edited, index), field)[run]
+                yield edited
+
+
+def _runs(count: int) -> Iterator[slice]:
+    """All of them, halves, quarters, single ones, the last first."""
+    length = count
+    while length:
+        yield from (slice(start, start + length) for start in range(count - length, -1, -length))
+        length //= 2
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", ast.Load()), ast.Load)
 
 
 def with_blocks_opened(program: Program) -> Iterator[Program]:
@@ -291,6 +334,7 @@ def _with_seen_inputs(program: Program) -> Iterator[Program]:
 _KINDS: tuple[Edits, ...] = (
     without_statements,
     with_blocks_opened,
+    without_elements,
     with_values_inlined,
     with_literals_inlined,
     with_simpler_expressions,

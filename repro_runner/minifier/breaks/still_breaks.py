@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import ModuleType
 from typing import Any
 
@@ -16,28 +16,45 @@ from repro_runner.values import Outcome, difference, keep
 
 _SEEDS = range(1, 9)
 
-
-def report_break(module: ModuleType, gb_id: str, *, strict: bool) -> int:
-    """1 if it breaks in the same way, 0 if not. 3 if it can't run, or is no use as a repro: it returns no values or,
-    with `strict`, has an input that makes no difference."""
-    return report(lambda: _judge(module, gb_id, strict))
+INPUTS_MATTER, RETURNS, ENDS = "its inputs matter", "it returns values", "it ends"
+"""What a program may have to do besides breaking, the most first. ENDS is for one that returns nothing or raises."""
 
 
-def _judge(module: ModuleType, gb_id: str, strict: bool) -> tuple[int, str]:
-    returned = pytree.tree_leaves(_called(module.broken, _inputs(module, 0)))
-    if not any(isinstance(value, torch.Tensor | bool | int | float | complex | str) for value in returned):
-        return 3, "it returns no values"
-    if strict and (idle := _idle_inputs(module)):
+def report_break(
+    module: ModuleType, gb_ids: Collection[str], *, demand: str, fullgraph: Collection[bool] = (False, True)
+) -> int:
+    """1 if all these breaks happen, with one of these values of fullgraph; 0 if not. 3 if it does not meet the demand:
+    it can't run, returns no values, or has an input that makes no difference. An error that it ends with is printed."""
+    return report(lambda: _judge(module, set(gb_ids), demand, fullgraph))
+
+
+def _judge(module: ModuleType, gb_ids: set[str], demand: str, fullgraph: Collection[bool]) -> tuple[int, str]:
+    said = ", ".join(sorted(gb_ids))
+    try:
+        returned = pytree.tree_leaves(_called(module.broken, _inputs(module, 0)))
+        is_value = any(isinstance(each, bool | int | float | complex | str) or _is_array(each) for each in returned)
+    except Exception as error:
+        if demand != ENDS:
+            raise
+        said += f", {type(error).__name__}: {error}".splitlines()[0]
+    else:
+        if demand != ENDS and not is_value:
+            return 3, "it returns no values"
+    if demand == INPUTS_MATTER and (idle := _idle_inputs(module)):
         return 3, f"these inputs make no difference: {idle}"
-    for fullgraph in (False, True):
-        compiled = torch.compile(module.broken, backend="eager", fullgraph=fullgraph)
+    for whole in fullgraph:
+        compiled = torch.compile(module.broken, backend="eager", fullgraph=whole)
         # A fatal break raises, and so may anything else.
-        with capture_breaks() as breaks, contextlib.suppress(Exception):
+        with capture_breaks(errors=True) as breaks, contextlib.suppress(Exception):
             _called(compiled, _inputs(module, 0))
-        if any(one.gb_id == gb_id and one.happened for one in breaks):
-            return 1, gb_id
+        if gb_ids <= {one.gb_id for one in breaks if one.happened}:
+            return 1, said
         reset()
     return 0, "it no longer breaks so"
+
+
+def _is_array(value: object) -> bool:
+    return hasattr(value, "__array__")  # tensors and what numpy has
 
 
 def _idle_inputs(module: ModuleType) -> list[int]:

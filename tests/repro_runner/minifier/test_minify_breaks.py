@@ -26,7 +26,7 @@ from repro_runner.minifier.breaks.extraction import extract
 from repro_runner.minifier.breaks.minify_break import find_break, render_repro
 from repro_runner.minifier.breaks.program import Program, tidied
 from repro_runner.minifier.breaks.reduction import reduce_program
-from repro_runner.minifier.breaks.still_breaks import report_break
+from repro_runner.minifier.breaks.still_breaks import INPUTS_MATTER, report_break
 from repro_runner.minifier.breaks.values import layer_text
 from repro_runner.minifier.recording import record_graphs
 from repro_runner.model_under_test import ModelUnderTest, load_model
@@ -126,7 +126,7 @@ def breaks_so(program: Program, gb_id: str) -> bool:
     try:
         with contextlib.redirect_stdout(said):
             exec(compile(program.code(), "candidate", "exec"), vars(module))
-            return report_break(module, gb_id, strict=True) == 1
+            return report_break(module, [gb_id], demand=INPUTS_MATTER) == 1
     except Exception:  # noqa: BLE001 - a program cut down too far may raise anything
         return False
     finally:

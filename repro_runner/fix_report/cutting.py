@@ -1,0 +1,74 @@
+"""Cut the repros of a fix report down with the minifier's reduction, within limits of time."""
+
+from __future__ import annotations
+
+import math
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from repro_runner.minifier.breaks.minify_break import BreakToKeep, cut_down
+from repro_runner.minifier.breaks.program import parse_program
+from repro_runner.minifier.breaks.still_breaks import ENDS, INPUTS_MATTER, RETURNS
+from repro_runner.minifier.result import NotMinified
+from repro_runner.minifier.script import Script
+from repro_runner.minifier.script_runners import InChild
+
+_SECONDS_PER_TRIAL = 10.0
+"""A program that was cut down too far may run for ever."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cut:
+    """The code of a repro after it was cut down, and a sentence if the time was over before."""
+
+    code: str
+    stopped: str = ""
+
+
+class Cutter:
+    """Cuts programs down, each for at most `each` seconds, and all for at most `in_all`."""
+
+    def __init__(self, *, each: float, in_all: float) -> None:
+        self._each, self._in_all = each, in_all
+        self._left = in_all
+        self._open = ExitStack()
+
+    def __enter__(self) -> Cutter:
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-cutting-"))
+        self._runner = self._open.enter_context(InChild(Path(folder), seconds=_SECONDS_PER_TRIAL))
+        self._runner.outcome(Script(text="", saved={}))  # torch is imported now, and not while a program is cut down
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def cut(self, program: Mapping[str, Any], gb_ids: Sequence[str], *, fatal: bool) -> Cut:
+        """Cut a program down as long as all these breaks happen. What can't be cut down is returned as it is."""
+        if self._left <= 0:
+            return Cut(
+                code=program["code"],
+                stopped=f"It was not cut down, since the {self._in_all:g} s for all repros were used up.",
+            )
+        kept = BreakToKeep(
+            gb_ids=gb_ids, fullgraph=(fatal,), settings=program["settings"], demands=(INPUTS_MATTER, RETURNS, ENDS)
+        )
+        began, allowed = time.monotonic(), min(self._each, self._left)
+        try:
+            smallest, _ = cut_down(
+                parse_program(program["code"]), kept, self._runner, most=sys.maxsize, until=began + allowed
+            )
+        except NotMinified:  # the process that runs the trials is gone
+            self._left = 0.0
+            smallest = None
+        took = time.monotonic() - began
+        self._left -= took
+        code = smallest.code() if smallest else program["code"]
+        if smallest is None or took < allowed:
+            return Cut(code=code)
+        return Cut(code=code, stopped=f"Cutting it down was stopped after {math.ceil(allowed)} s; it may get smaller.")
