@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import functools
 import sys
 import tempfile
 import time
@@ -25,7 +25,7 @@ _SECONDS_PER_TRIAL = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cut:
-    """The code of a repro after it was cut down, and a sentence if the time was over before."""
+    """The code of a repro after it was cut down, and a sentence if that was not done to the end."""
 
     code: str
     stopped: str = ""
@@ -40,35 +40,37 @@ class Cutter:
         self._open = ExitStack()
 
     def __enter__(self) -> Cutter:
-        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-cutting-"))
-        self._runner = self._open.enter_context(InChild(Path(folder), seconds=_SECONDS_PER_TRIAL))
-        self._runner.outcome(Script(text="", saved={}))  # torch is imported now, and not while a program is cut down
         return self
 
     def __exit__(self, *_: object) -> None:
         self._open.close()
 
+    @functools.cached_property
+    def _runner(self) -> InChild:
+        """Started for the first program. The time that this takes does not count."""
+        folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-cutting-"))
+        runner = self._open.enter_context(InChild(Path(folder), seconds=_SECONDS_PER_TRIAL))
+        runner.outcome(Script(text="", saved={}))  # this imports torch
+        return runner
+
     def cut(self, program: Mapping[str, Any], gb_ids: Sequence[str], *, fatal: bool) -> Cut:
         """Cut a program down as long as all these breaks happen. What can't be cut down is returned as it is."""
+        code = program["code"]
         if self._left <= 0:
-            return Cut(
-                code=program["code"],
-                stopped=f"It was not cut down, since the {self._in_all:g} s for all repros were used up.",
-            )
+            used_up = f"the {self._in_all:g} s for all repros were used up"
+            return Cut(code=code, stopped=f"It was not cut down, since {used_up}.")
         kept = BreakToKeep(
             gb_ids=gb_ids, fullgraph=(fatal,), settings=program["settings"], demands=(INPUTS_MATTER, RETURNS, ENDS)
         )
-        began, allowed = time.monotonic(), min(self._each, self._left)
+        allowed = min(self._each, self._left)
         try:
-            smallest, _ = cut_down(
-                parse_program(program["code"]), kept, self._runner, most=sys.maxsize, until=began + allowed
-            )
-        except NotMinified:  # the process that runs the trials is gone
-            self._left = 0.0
-            smallest = None
+            runner, began = self._runner, time.monotonic()
+            smallest, _ = cut_down(parse_program(code), kept, runner, most=sys.maxsize, until=began + allowed)
+        except NotMinified as error:
+            return Cut(code=code, stopped=f"It was not cut down: {error}")
         took = time.monotonic() - began
         self._left -= took
-        code = smallest.code() if smallest else program["code"]
-        if smallest is None or took < allowed:
+        if smallest is None:
             return Cut(code=code)
-        return Cut(code=code, stopped=f"Cutting it down was stopped after {math.ceil(allowed)} s; it may get smaller.")
+        over = f"Cutting it down was stopped after {allowed:.3g} s; it may get smaller." if took > allowed else ""
+        return Cut(code=smallest.code(), stopped=over)

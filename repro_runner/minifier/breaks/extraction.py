@@ -187,8 +187,11 @@ class _Extraction:
         """A class whose objects have what is wanted of this one: methods as they are, attributes as they are now."""
         self._bound[name] = owner
         methods, attributes = self._methods(owner, wanted)
-        # An object of a class that is made from a container has its layers by index or key.
-        base, _, layers = (self._container(owner) or "torch.nn.Module()").partition("(")
+        try:
+            container = self._container(owner)  # a class made from one has its layers by index or key
+        except Unextractable:
+            container = None  # as for an attribute: perhaps the program works without them
+        base, _, layers = (container or "torch.nn.Module()").partition("(")
         head = f"class {name}({base}):" if isinstance(owner, torch.nn.Module) else f"class {name}:"
         lines = [head, "    def __init__(self):", f"        super().__init__({layers}"]
         lines += [f"        self.{each} = {text}" for each, text in attributes.items()]

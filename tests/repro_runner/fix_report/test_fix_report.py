@@ -16,6 +16,7 @@ import pytest
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.fix_report import FixReport, findings_of_program, write_fix_report
+from repro_runner.fix_report.repros import CutLimits
 from tests.repro_runner.fixtures import FIXTURES
 
 pytestmark = pytest.mark.torch
@@ -37,6 +38,7 @@ class Handed:
     folder: Path
     written: FixReport
     document: dict[str, Any]
+    told: list[str]
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +53,16 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handed]:
     folder = tmp_path_factory.mktemp("handover") / "out"
     report = run_program(program)
     torch._dynamo.reset()
-    written = write_fix_report(folder, findings_of_program(report, program), merge_registry(read_package()))
-    yield Handed(folder=folder, written=written, document=json.loads((folder / "handover.json").read_bytes()))
+    told: list[str] = []
+    written = write_fix_report(
+        folder,
+        findings_of_program(report, program),
+        merge_registry(read_package()),
+        limits=CutLimits(in_all=0),  # test_cutting.py has what cuts repros down
+        tell=told.append,
+    )
+    document = json.loads((folder / "handover.json").read_bytes())
+    yield Handed(folder=folder, written=written, document=document, told=told)
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -114,6 +124,16 @@ for script in sys.argv[1:]:
     for said in done.stderr.split("== ")[1:]:
         name = Path(said.splitlines()[0]).name
         assert f"/gb/{name.partition('_')[0].lower()}.html" in said, name
+
+
+def test_where_the_time_is_over_before_repros_are_cut_down_all_say_so(handed: Handed) -> None:
+    sentence = "It was not cut down, since the 0 s for all repros were used up."
+    scripts = [one["file"] for cause in handed.document["causes"] for one in cause["repros"] if "untidy" in one["file"]]
+    assert len(scripts) == len(BROKEN)
+    assert {line for line in handed.told if sentence in line} == {f"{name}: {sentence}" for name in scripts}
+    assert handed.written.report.read_text("utf-8").count(sentence) == len(scripts)
+    for name in scripts:
+        assert sentence in " ".join((handed.folder / name).read_text("utf-8").split())
 
 
 def test_inputs_are_drawn_with_the_shapes_that_were_seen(handed: Handed) -> None:

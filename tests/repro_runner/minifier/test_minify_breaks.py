@@ -24,7 +24,7 @@ from repro_runner.minifier import NotMinified, minify_model
 from repro_runner.minifier.breaks.calls import record_calls
 from repro_runner.minifier.breaks.extraction import extract
 from repro_runner.minifier.breaks.minify_break import find_break, render_repro
-from repro_runner.minifier.breaks.program import Program, tidied
+from repro_runner.minifier.breaks.program import Program, parse_program, tidied
 from repro_runner.minifier.breaks.reduction import reduce_program
 from repro_runner.minifier.breaks.still_breaks import INPUTS_MATTER, report_break
 from repro_runner.minifier.breaks.values import layer_text
@@ -98,6 +98,18 @@ class WithMethods(torch.nn.Module):
         return summed
 
 
+class Experts(torch.nn.ModuleDict):
+    """A container, which finds its layers by key."""
+
+    def __init__(self) -> None:
+        super().__init__({"first": torch.nn.Linear(6, 6)})
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        h = self["first"](x)
+        scaled: torch.Tensor = h * h.sum().item()
+        return scaled
+
+
 def in_a_closure() -> Any:
     offset = torch.ones(6)
 
@@ -112,6 +124,7 @@ def in_a_closure() -> Any:
 BROKEN: dict[str, tuple[Callable[[], Any], str, str]] = {
     "a helper of a function": (lambda: plain, "GB0170", "if h.mean():\n        h = F.relu(h)\n    return h"),
     "a module's forward": (WithLayers, "GB0124", "return x.item()"),
+    "a container with layers by key": (Experts, "GB0124", "return x.item()"),
     "a module with methods and state": (WithMethods, "GB0109", "return x.tolist()"),
     "a closure": (in_a_closure, "GB0124", "return [float(v) for v in y]"),
 }
@@ -145,6 +158,7 @@ def test_what_broke_is_taken_out_with_what_it_needs_and_cut_down(name: str) -> N
     by_value, program = extract(call, as_written=False), extract(call, as_written=True)
     for taken_out in (by_value, program):
         assert breaks_so(taken_out, gb_id)
+        assert parse_program(taken_out.code()).code() == taken_out.code()
         assert not re.search(r"\btests\b|repro_runner|\"\"\"|: torch.Tensor", taken_out.code())
     smallest = reduce_program(program, lambda edited: breaks_so(edited, gb_id), most=300)
     assert breaks_so(smallest, gb_id)
