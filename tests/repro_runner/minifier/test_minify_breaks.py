@@ -124,7 +124,7 @@ def in_a_closure() -> Any:
 BROKEN: dict[str, tuple[Callable[[], Any], str, str]] = {
     "a helper of a function": (lambda: plain, "GB0170", "if h.mean():\n        h = F.relu(h)\n    return h"),
     "a module's forward": (WithLayers, "GB0124", "return x.item()"),
-    "a container with layers by key": (Experts, "GB0124", "return x.item()"),
+    "a container with layers by key": (Experts, "GB0124", "return y.item()"),
     "a module with methods and state": (WithMethods, "GB0109", "return x.tolist()"),
     "a closure": (in_a_closure, "GB0124", "return [float(v) for v in y]"),
 }
