@@ -489,17 +489,17 @@ TRICKS = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("trick", TRICKS)
-def test_what_only_looks_like_a_fix_is_none(trick: str, tmp_path: Path, children: Children) -> None:
+def test_what_only_looks_like_a_fix_is_none(tmp_path: Path, children: Children, subtests: pytest.Subtests) -> None:
     (tmp_path / "helper.py").write_text("def noisy(x):\n    print(x.shape)\n")
     (tmp_path / "train.py").write_text(FOOLED)
-    (before, after), why = TRICKS[trick]
-    assert FOOLED.count(before) == 1
     program = ProgramToRun(script=str(tmp_path / "train.py"))
-    with TrialRunner(program, timeout=240, children=children) as trials:
-        trial = trials.try_source(FOOLED.replace(before, after))
+    with TrialRunner(program, timeout=240, children=children) as trials:  # it runs the program as it is once
         real = trials.try_source(FOOLED.replace('    print("a break")\n', ""))
-    assert real.holds
-    assert (real.reports_before, real.reports_after) == (1, 0)
-    assert not trial.holds
-    assert why in trial.why_no_fix(trial.breaks_before, trial.ops_before)
+        assert real.holds
+        assert (real.reports_before, real.reports_after) == (1, 0)
+        for trick, ((before, after), why) in TRICKS.items():
+            with subtests.test(trick):
+                assert FOOLED.count(before) == 1
+                trial = trials.try_source(FOOLED.replace(before, after))
+                assert not trial.holds
+                assert why in trial.why_no_fix(trial.breaks_before, trial.ops_before)
