@@ -114,6 +114,8 @@ LITERAL = re.compile(FRAMING["literal"])
 RECOMPILED = re.compile(FRAMING["recompiled"])
 GUARD = re.compile(FRAMING["guard"])
 FUNCTION = re.compile(FRAMING["function"])
+GIVEN_UP = re.compile(r"(?:WON'T CONVERT|will skip tracing the frame) (\S+) \(?(.+?) line ([0-9]{1,9})")
+"""The function that Dynamo leaves to Python: its name, its file and its first line."""
 ENTITY = re.compile(FRAMING["entity"])
 SPACE = re.compile(FRAMING["space"])
 BEFORE_WORDS = rf"^\s*(?:[\w.]*_dynamo\.exc\.\w+|unsupported|{REASON}|reason|{EXPLANATION}|{HINT}|{CONTEXT}):\s+"

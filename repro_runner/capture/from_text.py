@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import torch
 
 from registry.ids import linked_ids
-from registry.message_layout import FRAME, GRAPH_BREAKS, LOCATION
+from registry.message_layout import FRAME, GIVEN_UP, GRAPH_BREAKS, LOCATION
 
-_WRITERS = ("symbolic_convert", "convert_frame", "exc")
-"""The modules of Dynamo that write into the log."""
+_REPORTERS = ("symbolic_convert", "convert_frame")
+"""The modules of Dynamo that report a break in the log."""
+
+_WRITERS = (*_REPORTERS, "exc")
+"""All modules that write into it. The last one writes why a backend failed, before that is reported as a break."""
 
 
 @contextmanager
@@ -45,18 +48,27 @@ class LoggedPlaces:
 def logged_places() -> Iterator[LoggedPlaces]:
     """Count the reports in torch's graph_breaks log. It is printed only if the user asked torch to print it."""
     found = LoggedPlaces()
-    with _listening(lambda record: found.reports.update([_place_of(record.getMessage())]), printed=True) as listens:
+    reported = _listening(
+        lambda record: found.reports.update([_place_of(record.getMessage())]), printed=True, writers=_REPORTERS
+    )
+    with reported as listens:
         yield found
         found.complete = listens()
 
 
 def _place_of(report: str) -> tuple[str, int]:
-    """The line that broke: torch names it in the first line of a report, or lists the frames that lead to it."""
+    """The line that broke: torch names it in the first line of a report, or lists the frames that lead to it.
+
+    A break before the first instruction has no frames: then the line of the function that is given up.
+    """
     if named := LOCATION.match(report.partition("\n")[0]):
         file, _, line = named[1].rpartition(":")
         return file, int(line)
     frames = [frame for line in report.splitlines() if (frame := FRAME.match(line))]
-    return (frames[-1][1], int(frames[-1][2])) if frames else ("", 0)
+    if frames:
+        return frames[-1][1], int(frames[-1][2])
+    given_up = GIVEN_UP.search(report)
+    return (given_up[2], int(given_up[3])) if given_up else ("", 0)
 
 
 class _Listener(logging.Handler):
@@ -69,13 +81,15 @@ class _Listener(logging.Handler):
 
 
 @contextmanager
-def _listening(collect: Callable[[logging.LogRecord], None], *, printed: bool) -> Iterator[Callable[[], bool]]:
+def _listening(
+    collect: Callable[[logging.LogRecord], None], *, printed: bool, writers: Sequence[str] = _WRITERS
+) -> Iterator[Callable[[], bool]]:
     """Give every record of torch's graph_breaks log to `collect`. Yields whether this is still so.
 
     The log is written while this lasts. It goes to the user only if he asked for it, and `printed` allows it.
     """
     handler = _Listener(collect)
-    loggers = [logging.getLogger(f"torch._dynamo.{name}.{GRAPH_BREAKS}") for name in _WRITERS]
+    loggers = [logging.getLogger(f"torch._dynamo.{name}.{GRAPH_BREAKS}") for name in writers]
     before = [(one, one.level, one.propagate, list(one.handlers)) for one in loggers]
     for one in loggers:
         if printed and one.isEnabledFor(logging.DEBUG):
@@ -98,3 +112,13 @@ def unnamed(found: set[str], captured: set[str]) -> str:
     """An error text with the ids that the log has and the capture does not; empty when none is missing."""
     missing = ", ".join(sorted(found - captured))
     return f"the log of torch {torch.__version__} names {missing}, which the capture did not see" if missing else ""
+
+
+def miscounted(logged: Mapping[tuple[str, int], int], captured: Mapping[tuple[str, int], int]) -> list[str]:
+    """A line for each (file, line) that the log does not report as often as the capture has it."""
+    counts = {place: (logged.get(place, 0), captured.get(place, 0)) for place in sorted({*logged, *captured})}
+    return [
+        f"{file}:{line}: torch's log reports {reports}, the capture has {breaks}"
+        for (file, line), (reports, breaks) in counts.items()
+        if reports != breaks
+    ]

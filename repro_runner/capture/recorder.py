@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import functools
 import itertools
+import linecache
 import re
 import sys
 import threading
 import traceback
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -319,8 +321,34 @@ class Recorder:
                     _follow_causes(surfaced, group)
         return self.raised
 
+    def reports(self, logged: Mapping[tuple[str, int], int]) -> Counter[tuple[str, int]]:
+        """(file, line) -> how many reports of it torch's log must have, if it has those in `logged`.
+
+        A break that ends a compilation is an exception instead. Torch may have reported it before.
+        """
+        found: Counter[tuple[str, int]] = Counter()
+        for raised in self.followed():
+            if (
+                raised.kind != SWALLOWED
+                and raised.reported
+                and raised.surfaced_as is None
+                and (stack := stack_of(raised))
+            ):
+                at = stack[-1].file, stack[-1].line
+                found[at] += raised.kind != "fatal" or at in logged
+        return found
+
     def id_of(self, raised: Raised) -> str:
         return self.identifier.gb_id(raised.parts.gb_type, raised.message)
+
+
+def stack_of(raised: Raised) -> tuple[UserFrame, ...]:
+    """The user's frames. A break before the first instruction has none: then the frame of the compiled function."""
+    if raised.stack or raised.frame is None or raised.frame.code is None:
+        return raised.stack
+    code = raised.frame.code
+    source = linecache.getline(code.co_filename, code.co_firstlineno).strip()
+    return (UserFrame(file=code.co_filename, line=code.co_firstlineno, function=code.co_name, source=source),)
 
 
 def _follow_causes(surfaced: Raised, group: list[Raised]) -> None:

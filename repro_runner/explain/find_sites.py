@@ -6,7 +6,6 @@ break that a cause was reported as belongs to the cause's site, in any frame.
 
 from __future__ import annotations
 
-import linecache
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -14,7 +13,7 @@ from dataclasses import dataclass, replace
 from types import CodeType
 
 from repro_runner.capture.breaks import KINDS, RESUMED, SWALLOWED, UserFrame, plain_name
-from repro_runner.capture.recorder import Raised, Recorder, TakenFrame
+from repro_runner.capture.recorder import Raised, Recorder, TakenFrame, stack_of
 from repro_runner.explain.site import Frequency, Recompile, Site, Totals
 
 FAILED = "torch.compile stopped here with an error"
@@ -26,18 +25,9 @@ _LIMIT = "limit exceeded"
 """In all releases, the type of the break that ends a function's compilations contains this."""
 
 
-def _stack_of(raised: Raised) -> tuple[UserFrame, ...]:
-    """The user's frames. A break before the first instruction has none: then the frame of the compiled function."""
-    if raised.stack or raised.frame is None or raised.frame.code is None:
-        return raised.stack
-    code = raised.frame.code
-    source = linecache.getline(code.co_filename, code.co_firstlineno).strip()
-    return (UserFrame(file=code.co_filename, line=code.co_firstlineno, function=code.co_name, source=source),)
-
-
 def _is_break(raised: Raised) -> bool:
     """Whether torch reports it, or a graph broke, or Dynamo skipped a function that the user asked to compile."""
-    if raised.kind == SWALLOWED or not _stack_of(raised):
+    if raised.kind == SWALLOWED or not stack_of(raised):
         return False
     return raised.reported or raised.frame is None or raised.frame.asked_for
 
@@ -48,7 +38,7 @@ def _innermost(causes: Iterable[Raised]) -> list[Raised]:
     A break in `g`, inlined into `f`, is reported when `f` is compiled. Then `f` calls `g`, which is compiled alone and
     breaks again. That is the same event, and only the report from `g` is counted.
     """
-    paths = {id(one): tuple((frame.file, frame.line) for frame in _stack_of(one)) for one in causes}
+    paths = {id(one): tuple((frame.file, frame.line) for frame in stack_of(one)) for one in causes}
     known = set(paths.values())
     return [
         one for one in causes if not any(paths[id(one)][start:] in known for start in range(1, len(paths[id(one)])))
@@ -143,7 +133,7 @@ def find_sites(watched: Watched) -> tuple[Site, ...]:
     places: dict[tuple[str, int, str], list[Raised]] = {}
     for one in raised:
         if id(one) not in surfaced:
-            at = _stack_of(one)[-1]
+            at = stack_of(one)[-1]
             places.setdefault((at.file, at.line, watched.recorder.id_of(one)), []).append(one)
     past_limit = watched.past_limit()
     return tuple(in_order([_site(causes, watched, past_limit) for causes in places.values()]))
@@ -169,7 +159,7 @@ def find_unlisted(watched: Watched, reports: Mapping[tuple[str, int], int]) -> d
     """`file:line` -> how many reports in torch's log have no record at that line. Nothing may be in it."""
     recorded: Counter[tuple[str, int]] = Counter()
     for one in watched.recorder.followed():
-        if one.kind != SWALLOWED and (stack := _stack_of(one)):
+        if one.kind != SWALLOWED and (stack := stack_of(one)):
             recorded[stack[-1].file, stack[-1].line] += 1
     missing = Counter(reports) - recorded
     return {f"{file}:{line}": count for (file, line), count in sorted(missing.items())}
@@ -177,7 +167,7 @@ def find_unlisted(watched: Watched, reports: Mapping[tuple[str, int], int]) -> d
 
 def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> Site:
     first, inner = causes[0], _innermost(causes)
-    stack = tuple(_plain(frame) for frame in _stack_of(first))
+    stack = tuple(_plain(frame) for frame in stack_of(first))
     chain = {watched.recorder.id_of(one): one.parts.gb_type for cause in causes for one in _chain(cause)}
     affected = (*watched.compilations_with(causes), *watched.compilations_after(causes))
     return Site(
@@ -217,7 +207,7 @@ def _count_kinds(causes: Iterable[Raised]) -> dict[str, int]:
 
 def _untraced(one: Raised) -> tuple[int, int] | None:
     """First and last line of the rest of a function that was given up; None if there is none."""
-    stack = _stack_of(one)
+    stack = stack_of(one)
     if one.kind != "frame skipped" or one.frame is None or one.frame.code is None or not stack:
         return None
     last = max((line for *_, line in one.frame.code.co_lines() if line), default=0)
@@ -237,7 +227,7 @@ def _follows(one: Raised, watched: Watched) -> str:
     origin = next((given_up[id(code)] for code in one.frame.callers if id(code) in given_up), None)
     if origin is None or origin.frame is one.frame:
         return ""
-    at = _stack_of(origin)[-1]
+    at = stack_of(origin)[-1]
     return f"{at.file}:{at.line}"
 
 

@@ -10,12 +10,11 @@ from functools import lru_cache
 from typing import Generic, TypeVar
 
 from registry.matching import Match
-from registry.message_layout import COLOUR, GRAPH_BREAKS, HEADER, PREFIX, REASON, Header, read_line
+from registry.message_layout import COLOUR, GIVEN_UP, GRAPH_BREAKS, HEADER, PREFIX, REASON, Header, read_line
 from repro_runner.capture.breaks import plain_name
 from repro_runner.explain.site import Site
 from repro_runner.logs.model import Input
 
-_GIVEN_UP = re.compile(r"(?:WON'T CONVERT|will skip tracing the frame) (\S+) \(?(.+?) line ([0-9]{1,9})")
 _RANK = re.compile(r"\[(?:rank|default)([0-9]{1,9})\]")
 _RECORDS = 4096
 _TRACEBACKS = 256
@@ -89,7 +88,7 @@ def _noted(text: str) -> tuple[tuple[str, int, str] | None, list[int], list[int]
     lines = text.split("\n")
     given_up = None
     if "WON'T CONVERT" in text or "will skip tracing" in text:
-        for found in _GIVEN_UP.finditer(text):
+        for found in GIVEN_UP.finditer(text):
             given_up = found[2], int(found[3]), found[1]
     chained = [at for at, line in enumerate(lines) if "above exception" in line]
     return given_up, chained, [at for at, line in enumerate(lines) if "Traceback (most" in line]

@@ -17,8 +17,10 @@ import torch
 
 from registry.ids import linked_ids
 from repro_runner.backends.by_name import find_backend
-from repro_runner.capture import CapturedBreak, capture_breaks
-from repro_runner.capture.from_text import logged_ids, unnamed
+from repro_runner.capture import CapturedBreak
+from repro_runner.capture.from_text import logged_ids, logged_places, miscounted, unnamed
+from repro_runner.capture.identify import Identifier
+from repro_runner.capture.recorder import Recorder
 from repro_runner.runner.machine import ReproRun
 from repro_runner.runner.requires import requirements, unmet
 from repro_runner.torch_seams import dynamo_config, guards, reset
@@ -143,6 +145,8 @@ class _Verification:
     def __init__(self, job: ReproRun, module: ModuleType, folder: Path) -> None:
         self.job, self.module, self.folder = job, module, folder
         self.graphs = 0
+        self.miscounted: list[str] = []
+        """Lines that torch's log does not report as often as they are captured. Nothing may be in it."""
 
     def run(self) -> dict[str, Any]:
         broken: Callable[..., Any] = self.module.broken
@@ -167,6 +171,8 @@ class _Verification:
         record["isolated"] = {
             name: self._check_isolated(function, expected) for name, function in self._functions("isolated")
         }
+        if self.miscounted:
+            record["miscounted"] = self.miscounted
         record["verdict"] = self._verdict(breaks + strict, record)
         if record["verdict"] == "stopped" and outcome.error is not None and expected[0].error is None:
             # Nothing broke because compiling failed with another error. That does not mean that the break is gone.
@@ -220,10 +226,15 @@ class _Verification:
         reset()
         self.graphs = 0
         options = {**getattr(self.module, "COMPILE", {}), "fullgraph": fullgraph, "backend": self._counting_backend()}
-        with capture_breaks(self.job.other_types) as breaks:
+        recorder = Recorder(Identifier(self.job.other_types))
+        with logged_places() as logged, contextlib.ExitStack() as undo:
+            recorder.install(undo)
             compiled = torch.compile(function, **options)
             outcomes = [self._call(compiled, seed) for seed in seeds]
-        return breaks, self.graphs, outcomes
+        if logged.complete:
+            unlike = miscounted(logged.reports, recorder.reports(logged.reports))
+            self.miscounted += [f"{function.__name__}: {normalise(one, self.folder)}" for one in unlike]
+        return recorder.captured(errors=False), self.graphs, outcomes
 
     def _counting_backend(self) -> Callable[..., Any]:
         compiler = find_backend(self.job.backend)

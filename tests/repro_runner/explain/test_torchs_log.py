@@ -20,6 +20,7 @@ from torch.utils.checkpoint import checkpoint
 
 from repro_runner.explain import Report, explain
 from repro_runner.torch_seams import dynamo_config, reset
+from tests.conftest import ROOT
 from tests.repro_runner.explain.torchs_log import places_in_log
 from tests.repro_runner.fixtures.hugging_face_captures import NAMES
 
@@ -471,3 +472,18 @@ def test_the_advice_shown_is_the_one_that_was_judged(models: bool) -> None:
     chosen = {name: run for name, run in advice.programs().items() if (", " in name) == models}
     changed = [row for row in advice.rows(chosen) if advice.verdict_of(row, judged) == "not judged"]
     assert [(row["program"], row["line"], row["advice"]) for row in changed] == []
+
+
+@pytest.mark.parametrize("gb_id", ["GB0052", "GB0219"])
+@pytest.mark.filterwarnings("ignore")
+def test_explain_lacks_nothing_where_torchs_log_does_not_list_the_users_frames(gb_id: str) -> None:
+    """A function that is given up before its first line, and a backend that fails: the log shows torch's own frames."""
+    source = (ROOT / "registry" / "repros" / f"{gb_id}.py").read_text("utf-8")
+    program: dict[str, Any] = {"__name__": gb_id}
+    exec(compile(source, f"{gb_id}.py", "exec"), program)
+    reset()
+    with dynamo_config.patch(**program.get("CONFIG", {})), explain() as report:
+        broken: Any = torch.compile(program["broken"], backend="aot_eager")
+        broken(*program["inputs"]())
+    assert report.reports
+    assert report.unlisted == {}

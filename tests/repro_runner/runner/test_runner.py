@@ -67,6 +67,28 @@ def test_a_program_that_gives_its_id_with_a_fix_that_holds_is_verified() -> None
     assert (record["graphs"], record["equal"], record["line"]) == (2, True, 11)
 
 
+MISREPORTED = """
+import logging
+
+
+def inputs():
+    logging.getLogger("torch._dynamo.symbolic_convert.__graph_breaks").debug("Graph break in user code at a.py:3")
+    return (torch.randn(8),)
+"""
+
+
+def test_a_line_that_torchs_log_reports_more_often_than_it_is_captured_is_in_the_record() -> None:
+    assert "miscounted" not in verify(GOOD)
+    record = verify(GOOD + MISREPORTED)
+    assert record["verdict"] == "verified"
+    assert record["miscounted"] == [
+        "broken: a.py:3: torch's log reports 1, the capture has 0",
+        "broken: a.py:3: torch's log reports 1, the capture has 0",  # with fullgraph=True
+        "fixed: a.py:3: torch's log reports 3, the capture has 0",  # once for each seed
+        "fixed: a.py:3: torch's log reports 1, the capture has 0",
+    ]
+
+
 @pytest.mark.parametrize(
     ("fix", "expected"),
     [
