@@ -236,6 +236,27 @@ def test_an_operator_of_torch_itself_gets_no_fake_kernel() -> None:
     assert torchs.fixes == ()
 
 
+@pytest.mark.parametrize(
+    ("gb_id", "said", "told"),
+    [
+        ("GB0007", "module: torch.random, qualname: manual_seed, skip reason: file", "draw the mask from the seed"),
+        ("GB0008", "qualname: Optimizer.zero_grad, name: inner, filename: `torch/_compile.py`", "model.zero_grad()"),
+        ("GB0124", "Unsupported Tensor.item() call with capture_scalar_outputs=False", "only decides an `if`"),
+        ("GB0206", "setattr() on Tensor.requires_grad", "computes no gradient"),
+        ("GB0208", "example_value type: int; target: <Wrapped method <original item>>", "sum(sizes)"),
+        ("GB4347", "Dynamo does not support next() on dict_keyiterator.", "comprehension"),
+    ],
+)
+def test_a_form_that_the_smallest_program_does_not_have_gets_advice_that_a_program_proves(
+    gb_id: str, said: str, told: str
+) -> None:
+    found = advised(gb_id, said)
+    (counsel,) = found.counsels
+    assert told in counsel.text
+    assert any(run.fixes and all(run.fixes.values()) for run in real().message_programs[counsel.program].runs)
+    assert "fixed_trace" not in {fix.name for fix in found.fixes}
+
+
 def test_where_nothing_fits_it_is_said_what_the_fix_is_for() -> None:
     fits = Fits(names=(r"builtin `(\w+)`",), fixes={"fixed": ("print",)})
     known = advised("GB0059", "")

@@ -487,3 +487,22 @@ def test_explain_lacks_nothing_where_torchs_log_does_not_list_the_users_frames(g
         broken(*program["inputs"]())
     assert report.reports
     assert report.unlisted == {}
+
+
+def a_function_in_another() -> None:
+    compiled(lambda x: broken_inside(x) + 1)(X)
+
+
+@pytest.mark.parametrize("run", [a_function_in_another, a_hook_of_a_module, an_autograd_function, a_generator])
+def test_prints_that_are_to_come_later_are_lost_but_in_the_compiled_function_itself(
+    run: Callable[[], object], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The advice says so. If torch no longer loses them, take the sentence out of fits.yml and taxonomy.yml."""
+    run()
+    assert capsys.readouterr().out
+    reset()
+    with dynamo_config.patch(reorderable_logging_functions={print}):
+        run()
+        assert capsys.readouterr().out == ""
+        compiled(broken_inside)(X)
+        assert capsys.readouterr().out == "inside\n"
