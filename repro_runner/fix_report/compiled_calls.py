@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
-import weakref
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -43,17 +42,17 @@ class Recording:
     ops_run: int = 0
     """The sum over all runs of all graphs. Breaks and recompiles do not change it. Less compiled code lowers it."""
     backends: set[str] = field(default_factory=set)
-    leaves: dict[str, weakref.ref[torch.Tensor]] = field(default_factory=dict)
-    """The tensors with gradients that the calls could reach, by name. They belong to the program."""
+    leaves: dict[str, torch.Tensor] = field(default_factory=dict)
+    """The tensors with gradients that the calls could reach, by name. They are kept alive: the program's own names are
+    gone at the end, and which tensors outlive them differs from run to run."""
 
     def at_the_end(self) -> dict[str, Any]:
         """The values and gradients of these tensors now: a backward pass and an optimiser come after the calls."""
         found = {}
-        for name, reference in self.leaves.items():
-            if (leaf := reference()) is not None:
-                found[name] = leaf
-                if leaf.grad is not None:
-                    found[f"{name}.grad"] = leaf.grad
+        for name, leaf in self.leaves.items():
+            found[name] = leaf
+            if leaf.grad is not None:
+                found[f"{name}.grad"] = leaf.grad
         return {f"at the end, {path}": value for path, value in self.keeper.flat((), found).items()}
 
 
@@ -89,7 +88,7 @@ def _recorded_context(original: Callable[..., Any], recording: Recording) -> Cal
             inside.a_call = True
             state = State(fn, args, kwargs)
             for name, leaf in state.leaves():
-                recording.leaves.setdefault(name, weakref.ref(leaf))
+                recording.leaves.setdefault(name, leaf)
             try:
                 result = compiled(*args, **kwargs)
             except Exception as error:

@@ -21,6 +21,8 @@ class AppliedPatch:
     """The places of the breaks that it fixes: `train.py:12`."""
     changes: str = ""
     """What else it changes, besides the breaks; empty if nothing."""
+    diff: str = ""
+    """For a patch of a library, the change of its file; else empty."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,11 +14,12 @@ from repro_runner.explain.program import ProgramToRun, find_main
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.findings import Findings, shown_site
 from repro_runner.fix_report.fixed_program import AppliedPatch, FixedProgram, Fixing, Unfixed, render_fixed
-from repro_runner.fix_report.patches import FOR_THE_REST, find_patches
-from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target
-from repro_runner.fix_report.patches.source import Source, apply_edits, read_source
+from repro_runner.fix_report.patches import FOR_THE_REST, find_library_patches, find_patches
+from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target, apply_patches
+from repro_runner.fix_report.patches.source import Source, read_source
 from repro_runner.fix_report.search import Search, why_not_kept
 from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, TrialRunner
+from repro_runner.output.places import in_package
 from repro_runner.output.units import counted
 
 _OTHER_SEED = 1
@@ -62,8 +63,15 @@ def fix_program(
         search.add(proposed)
         for find in FOR_THE_REST:
             search.add(find(source, search.remaining(targets)))
+        of_libraries = list(find_library_patches(search.remaining(targets)))
+        if number := sum(isinstance(one, Patch) for one in of_libraries):
+            tell(f"trying {counted(number, 'patch', 'patches')} of functions in libraries")
+        search.add(_without_unfit_branches(source, program, file, of_libraries, children, seconds))
         if search.kept and any(patch.branch for patch in search.kept):
             _check_other_inputs(search, trials)
+    for patch in search.kept:
+        if patch.function is not None:
+            tell(f"the fixed program {patch.title.replace('`', '')}")
     return _outcome(search, program, targets)
 
 
@@ -98,11 +106,12 @@ def _without_unfit_branches(
 ) -> Iterator[Patch | Refusal]:
     """Yield what was proposed, with a refusal instead of each branch that must not become `torch.where`. To find out,
     the program is run without the compiler, and both arms of each branch are computed."""
-    probes = [one.branch.probe for one in proposed if isinstance(one, Patch) and one.branch]
+    branches = [(one, one.branch) for one in proposed if isinstance(one, Patch) and one.branch]
+    probes = [replace(one, edits=(branch.probe(number),)) for number, (one, branch) in enumerate(branches, 1)]
     seen: dict[str, dict[str, object]] = {}
     failed = "it was not reached"
     if probes:
-        arguments = {"program": asdict(program), "file": os.fspath(file), "text": apply_edits(source, probes).text}
+        arguments = {"program": asdict(program), "file": os.fspath(file), "text": apply_patches(source, probes).text}
         done = children.run("tasks:probe_branches", arguments, seconds=seconds)
         seen = done.result.get("branches", {})
         failed = f"the program, run without the compiler, {done.failure}" if done.failure else failed
@@ -169,6 +178,7 @@ def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fi
                 title=patch.title,
                 places=tuple(shown_site(target.site) for target in patch.targets),
                 changes=patch.changes,
+                diff=patch.function.diff(patch.edits) if patch.function else "",
             )
             for patch in search.kept
         ),
@@ -189,7 +199,7 @@ def _outputs(trial: Trial, how: str) -> str:
 
 def _unfixed(target: Target, search: Search) -> Unfixed:
     reason = search.reasons.get(target)
-    if reason is None and not target.line:
+    if reason is None and not target.line and not in_package(Path(target.site.file)):
         reason = "it is not in the program's own file, which is the only one that is patched"
     return Unfixed(
         where=shown_site(target.site), gb_id=target.site.gb_id, reason=reason or "no mechanical fix is known for it"

@@ -15,7 +15,9 @@ from registry.releases import version_key
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.findings import Cause, Findings, shown_site
 from repro_runner.fix_report.fixed_program import Fixing
-from repro_runner.fix_report.repros import Repros
+from repro_runner.fix_report.patches.library import find_library
+from repro_runner.fix_report.repros import CONFIRMED, Repros, script_name
+from repro_runner.output.places import in_library, in_package
 from repro_runner.output.templates import text_templates
 from repro_runner.output.units import counted
 
@@ -25,8 +27,18 @@ _OF_MANY_BREAKS = ("This graph break is fundamental", "This graph break may have
 _STILL_BREAKS = ("verified", "reproduced")
 
 
-def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, registry: Registry) -> str:
-    """The text of report.md. `fixing` is None if there was no program to fix."""
+_PATH = re.compile(r"""(?<=")/[^"\n]+\.py(?=")|(?<![\w.:/-])/[^\s:,;()'"]+\.py""")
+
+
+def render_report(
+    findings: Findings,
+    repros: Repros,
+    fixing: Fixing | None,
+    registry: Registry,
+    issues: Mapping[str, Site] | None = None,
+) -> str:
+    """The text of report.md. `fixing` is None if there was no program to fix. `issues` has the site of each file with a
+    text for a library."""
     answers = Advisor(registry)
     known = {gb.gb_id: gb for gb in registry}
     release = findings.environment.get("torch", "")
@@ -51,22 +63,63 @@ def render_report(findings: Findings, repros: Repros, fixing: Fixing | None, reg
         )
         if answer:
             first_of = {cause.gb_id: number, answer.category.key: number, **first_of}
-    templates = text_templates(_TEMPLATES)
-    templates.filters |= {
-        "shown": shown_site,
-        "frequency": frequency,
-        "short_frequency": short_frequency,
-        "message": _message,
-    }
-    return templates.get_template("report.md.j2").render(
+    return _render(
+        "report.md.j2",
         findings=findings,
         environment=_environment(findings.environment),
         causes=causes,
         places=len(sites),
         categories=[(category.title, len(ids)) for category, ids in answers.by_category(sites).items()],
         fixing=fixing,
+        issues=issues or {},
         first_repro=next((one.name for each in repros.values() for one in each), ""),
     )
+
+
+def library_sites(findings: Findings) -> dict[str, Site]:
+    """The sites in installed libraries, each with the name of the file for its issue text. A log does not have the
+    versions of libraries, so it has none."""
+    sites = (site for cause in findings.causes for site in cause.sites) if findings.program else ()
+    return {
+        f"issues/{Path(script_name(site.gb_id or 'unknown', site.file, site.line)).stem}.md": site
+        for site in sites
+        if in_package(Path(site.file))
+    }
+
+
+def render_issue(site: Site, findings: Findings, repros: Repros, fixing: Fixing | None) -> str:
+    """A text to report a break to the library whose line it is. It has only what was run."""
+    place = shown_site(site)
+    scripts = (one for each in repros.values() for one in each)
+    fixed = fixing.fixed if fixing and all(one.where != place for one in fixing.unfixed) else None
+    patch = next((one for one in fixed.patches if one.diff and place in one.places), None) if fixed else None
+    return _render(
+        "issue.md.j2",
+        site=site,
+        link=page_address(site.gb_id) if site.gb_id else "",
+        library=find_library(site.file) or f"{in_package(Path(site.file)).partition('/')[0]}, version not known",
+        environment=_environment(findings.environment).split(", "),
+        repro=next((one for one in scripts if one.verdict == CONFIRMED and one.site and place in one.text), None),
+        fixed=fixed,
+        patch=patch,
+    )
+
+
+def _render(template: str, **values: Any) -> str:
+    templates = text_templates(_TEMPLATES)
+    templates.filters |= {
+        "shown": shown_site,
+        "frequency": frequency,
+        "short_frequency": short_frequency,
+        "message": _message,
+        "without_folders": _without_folders,
+    }
+    return templates.get_template(template).render(values)
+
+
+def _without_folders(text: str) -> str:
+    """Shorten every absolute path of a Python file to its path in its library, or to its name."""
+    return _PATH.sub(lambda found: in_library(Path(found[0])) or Path(found[0]).name, text)
 
 
 def frequency(site: Site) -> str:

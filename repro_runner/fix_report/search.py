@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Protocol
 
 from repro_runner.explain.site import Site
-from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches
+from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches, line_after
 from repro_runner.fix_report.patches.source import Edited, Source
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial
 from repro_runner.output.units import counted
@@ -110,19 +110,18 @@ class Search:
         """The targets that still break with the patches that are kept; all of them if none is kept."""
         if self.best is None:
             return list(targets)
-        edited = self.edited
         lines = {site.line for site in self._sites_in_file(self.best.sites_after)}
         places = {site.where for site in self.best.sites_after}
         return [
-            each for each in targets if (edited.line(each.line) in lines if each.line else each.site.where in places)
+            each for each in targets if (line in lines if (line := self._line(each)) else each.site.where in places)
         ]
 
     def new_sites(self, targets: Iterable[Target]) -> list[Site]:
         """The sites where the changed program breaks and the original did not."""
         if self.best is None:
             return []
-        edited, known = self.edited, list(targets)
-        lines = {edited.line(each.line) for each in known if each.line}
+        known = list(targets)
+        lines = {self._line(each) for each in known}
         places = {each.site.where for each in known}
         own = {id(site) for site in self._sites_in_file(self.best.sites_after)}
         return [
@@ -130,6 +129,9 @@ class Search:
             for site in self.best.sites_after
             if (site.line not in lines if id(site) in own else site.where not in places)
         ]
+
+    def _line(self, target: Target) -> int:
+        return line_after(self.source, self.kept, target)
 
     def _sites_in_file(self, sites: Iterable[Site]) -> list[Site]:
         own = os.path.realpath(self.file)

@@ -272,7 +272,8 @@ def _failure(changed: Run, before: Report, after: Report) -> str:
     if ended.error and ended.error != was.error:
         return f"the changed program fails: {_shorten_error(ended.error)}"
     if ended.exit_code and ended.exit_code != was.exit_code:
-        return f"the changed program ends with exit code {ended.exit_code}, not {was.exit_code}"
+        said = f": {changed.stderr.last_line}" if changed.stderr.last_line else ""
+        return f"the changed program ends with exit code {ended.exit_code}, not {was.exit_code}{said}"
     return ""
 
 

@@ -19,7 +19,7 @@ from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.findings import Cause, Findings
 from repro_runner.fix_report.fixed_program import Fixing
-from repro_runner.fix_report.report_text import render_report
+from repro_runner.fix_report.report_text import library_sites, render_issue, render_report
 from repro_runner.fix_report.repros import (
     CONFIRMED,
     CUT_LIMITS,
@@ -82,8 +82,10 @@ def write_fix_report(
         repros = _all_repros(findings, registry, _own_repros(findings, children, seconds, limits, tell))
         fixing = _fixing(findings, registry, children, seconds, tell)
     scripts = {one.name: one for each in repros.values() for one in each}  # causes may share a registry script
+    issues = library_sites(findings)
     files = {
-        "report.md": _encoded(render_report(findings, repros, fixing, registry)),
+        "report.md": _encoded(render_report(findings, repros, fixing, registry, issues)),
+        **{name: _encoded(render_issue(site, findings, repros, fixing)) for name, site in issues.items()},
         **{name: _encoded(script.text) for name, script in scripts.items()},
     }
     if fixing and fixing.fixed:

@@ -20,6 +20,8 @@ arms, tensors."""
 _DECIDING = {"any", "all", "isnan", "isinf", "isfinite"}
 """Methods that return bool tensors."""
 
+_DRAWS = {"torch.rand([])", "torch.rand(())", "torch.rand(1)"}
+
 _ELEMENTWISE = """abs add ceil clamp clamp_max clamp_min clip cos cosh deg2rad detach double elu eq erf exp exp2
     expm1 float floor full_like ge gelu gt half hardtanh heaviside hypot isfinite isinf isnan le leaky_relu lerp
     logical_and logical_not logical_or logsigmoid lt maximum minimum mul nan_to_num ne neg negative ones_like relu relu6
@@ -74,13 +76,53 @@ def find_branches(source: Source, targets: Sequence[Target]) -> Iterator[Patch |
         if node is None:
             continue
         try:
-            patch = _make_patch(source, node, targets, number=len(done) + 1)
+            patch = _make_patch(source, node, targets)
         except _Unfit as error:
             yield Refusal(target=target, reason=f"the branch can't become `torch.where`: {error}")
             continue
         if node not in done:
             yield patch
         done.add(node)
+
+
+def find_random_thresholds(source: Source, targets: Sequence[Target]) -> Iterator[Patch]:
+    """Yield a patch for each function that skips something at random: `torch.rand([]) < p` is asked only if p > 0."""
+    functions: dict[ast.AST, list[Target]] = {}
+    for target in targets:
+        statements = list(source.statements_at(target.line)) if target.line and target.site.gb_id == _ID else []
+        if statements and (around := source.function_of(statements[-1])):
+            functions.setdefault(around, []).append(target)
+    for function, inside in functions.items():
+        edits = []
+        for each in _compared_draws(function):
+            text, limit = source.text_of(each), source.text_of(each.comparators[0])
+            edits.append(Edit(start=source.start(each), end=source.end(each), text=f"({limit} > 0 and {text})"))
+        if edits:
+            yield Patch(
+                title="a random number is compared only with a probability above 0",
+                targets=tuple(inside),
+                edits=tuple(edits),
+            )
+
+
+def _compared_draws(function: ast.AST) -> Iterator[ast.Compare]:
+    """Yield each `drawn < p` in which `drawn` always comes from `torch.rand`, so that it is never below 0."""
+    values: dict[str, list[str]] = {}
+    for each in ast.walk(function):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            values.setdefault(each.id, []).append("")
+        if isinstance(each, ast.Assign) and isinstance(name := each.targets[0], ast.Name):
+            values.setdefault(name.id, []).append(ast.unparse(each.value))
+    drawn = {name for name, texts in values.items() if len(texts) == 2 * sum(each in _DRAWS for each in texts)}
+    for each in ast.walk(function):
+        if isinstance(each, ast.Compare) and [type(op) for op in each.ops] == [ast.Lt]:
+            limit = each.comparators[0]
+            if (
+                isinstance(each.left, ast.Name)
+                and each.left.id in drawn
+                and isinstance(limit, ast.Name | ast.Attribute)
+            ):
+                yield each
 
 
 def _branch_at(source: Source, line: int, broken: set[int]) -> ast.If | ast.IfExp | None:
@@ -98,7 +140,7 @@ def _branch_at(source: Source, line: int, broken: set[int]) -> ast.If | ast.IfEx
     return found
 
 
-def _make_patch(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Target], *, number: int) -> Patch:
+def _make_patch(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Target]) -> Patch:
     if isinstance(node, ast.IfExp):
         choice, start, end, before = (
             _Choice(node.test, node.body, node.orelse),
@@ -116,7 +158,7 @@ def _make_patch(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Targ
         edits=(Edit(start=start, end=end, text=before + _where_text(source, choice)),),
         changes="both arms are computed each time",
         branch=Branch(
-            probe=Edit(start=start, end=end, text=before + _probe_text(source, choice, number)),
+            probe=lambda number: Edit(start=start, end=end, text=before + _probe_text(source, choice, number)),
             partial=next((found for each in choice.values() if (found := _partial_operation(each))), ""),
         ),
     )

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from repro_runner.explain.site import Site
+from repro_runner.fix_report.patches.library import LibraryFunction, render_library_patches
 from repro_runner.fix_report.patches.source import Edit, Edited, Source, apply_edits
 
 
@@ -30,8 +31,8 @@ class Target:
 class Branch:
     """A branch on a tensor that becomes `torch.where`. A run must check it first."""
 
-    probe: Edit
-    """Replaces the branch by code that checks it."""
+    probe: Callable[[int], Edit]
+    """Gives the edit that replaces the branch by code that checks it. The number is the branch's name in that run."""
     partial: str = ""
     """An operation in an arm whose gradient is not finite everywhere, if there is one."""
 
@@ -54,6 +55,8 @@ class Patch:
     silences: bool = False
     """Whether some lines may no longer be printed."""
     branch: Branch | None = None
+    function: LibraryFunction | None = None
+    """The function of a library that the edits change; None if they change the program's own file."""
     otherwise: Patch | None = None
     """The patch to try if this one is not kept."""
 
@@ -69,12 +72,37 @@ class Refusal:
 def apply_patches(source: Source, patches: Iterable[Patch]) -> Edited:
     """The program with all patches. Raises ValueError if two of them edit the same place."""
     patches = list(patches)
-    edits = list(dict.fromkeys(edit for patch in patches for edit in patch.edits))
-    settings = dict.fromkeys(line for patch in patches for line in patch.settings)
+    edits = list(dict.fromkeys(edit for patch in patches if patch.function is None for edit in patch.edits))
+    settings = list(dict.fromkeys(line for patch in patches for line in patch.settings))
+    settings += render_library_patches(list(library_edits(patches).items()), source)
     imports = dict.fromkeys(name for patch in patches for name in patch.imports)
     if settings:
-        edits.append(_prologue(source, list(imports), list(settings)))
+        edits.append(_prologue(source, list(imports), settings))
     return apply_edits(source, edits)
+
+
+def library_edits(patches: Iterable[Patch]) -> dict[LibraryFunction, list[Edit]]:
+    """All edits of each function of a library."""
+    found: dict[LibraryFunction, dict[Edit, None]] = {}
+    for patch in patches:
+        if patch.function is not None:
+            found.setdefault(patch.function, {}).update(dict.fromkeys(patch.edits))
+    return {function: list(edits) for function, edits in found.items()}
+
+
+def line_after(source: Source, patches: Iterable[Patch], target: Target) -> int:
+    """The line of a break in the patched program; 0 if it is in another file. A patched function of a library is in the
+    program."""
+    patches = list(patches)
+    edited = apply_patches(source, patches)
+    if target.line:
+        return edited.line(target.line)
+    for function, edits in library_edits(patches).items():
+        if function.has_line(target.site.file, target.site.line):
+            text = source.newline.join(function.patch_text(edits, source).split("\n"))
+            before = edited.text[: edited.text.index(text)].count(source.newline)
+            return before + function.line_in_patch(edits, target.site.line) + 1
+    return 0
 
 
 def _prologue(source: Source, imports: list[str], settings: list[str]) -> Edit:

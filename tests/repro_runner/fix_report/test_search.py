@@ -211,7 +211,7 @@ def test_both_arms_of_a_branch_are_looked_at_before_it_is_rewritten(name: str) -
     assert patch.branch is not None
     seen = BranchSeen()
     names: dict[str, Any] = {PROBE: lambda _, *parts: probe_branch(seen, *parts)}
-    exec(apply_edits(source, [patch.branch.probe]).text, names)
+    exec(apply_edits(source, [patch.branch.probe(1)]).text, names)
     original: dict[str, Any] = {}
     exec(text, original)
     assert str(grown(names["f"])) == str(grown(original["f"]))

@@ -1,0 +1,357 @@
+"""Breaks in an installed library: patched from the program, never in the library's files, and told to the library."""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.knowledge import read_package
+from registry.merge import merge_registry
+from repro_runner.explain.site import Site
+from repro_runner.fix_report import findings_of_program, write_fix_report
+from repro_runner.fix_report.patches import FIRST, find_library_patches
+from repro_runner.fix_report.patches.branches import find_random_thresholds
+from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches, line_after
+from repro_runner.fix_report.patches.source import Source
+
+pytestmark = pytest.mark.torch
+
+LIBRARY = '''"""A small library. Its names are not those of the program."""
+
+from typing import Optional
+
+import torch
+
+FACTOR = 2.0
+Numbers = torch.Tensor
+
+
+def smooth(x: Numbers, by: "Optional[float]" = FACTOR, *, offset: float = -1.0) -> Numbers:
+    """Smooth, in one of two ways."""
+    if x.sum() > 0:  # which way
+        return x * by
+    return x * FACTOR + offset
+
+
+def make(limit):
+    def clipped(x):
+        if x.sum() > limit:
+            return x + limit
+        return x - limit
+
+    return clipped
+
+
+clipped = make(3.0)
+
+
+def logged(function):
+    def call(x):
+        return function(x)
+
+    return call
+
+
+@logged
+def masked(x):
+    return x * 2 if x.sum() > 0 else x * 3
+
+
+class Base(torch.nn.Module):
+    def forward(self, x: Numbers) -> Numbers:
+        return x + FACTOR
+
+
+class Block(Base):
+    def __init__(self) -> None:
+        super().__init__()
+        self.__hidden = torch.nn.Parameter(torch.ones(3))
+
+    def forward(
+        self,
+        x: Numbers,  # what comes in
+    ) -> Numbers:
+        x = super().forward(x)
+        torch._dynamo.graph_break()
+        if x.sum() > 100:
+            x = x * 2
+        return x * self.__hidden
+'''
+PROGRAM = """import torch
+from small.parts import Block, clipped, masked, smooth
+
+torch.manual_seed(0)
+block = Block()
+
+
+def step(x):
+    return masked(clipped(block(smooth(x))))
+
+
+compiled = torch.compile(step, backend="eager")
+for _ in range(3):
+    out = compiled(torch.randn(3))
+    out.sum().backward()
+    print(out.tolist(), next(block.parameters()).grad.tolist())
+"""
+
+
+def install(folder: Path, *, version: str = "1.0", text: str = LIBRARY) -> Path:
+    """Put the library into a folder as pip does. Returns site-packages."""
+    packages = folder / "site-packages"
+    about = packages / f"small-{version}.dist-info"
+    (packages / "small").mkdir(parents=True)
+    about.mkdir()
+    (packages / "small" / "__init__.py").write_text("", "utf-8")
+    (packages / "small" / "parts.py").write_text(text, "utf-8")
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: small\nVersion: {version}\n", "utf-8")
+    (about / "RECORD").write_text("small/__init__.py,,\nsmall/parts.py,,\n", "utf-8")
+    return packages
+
+
+def line_of(part: str, text: str = LIBRARY) -> int:
+    assert text.count(part) == 1
+    return text[: text.index(part)].count("\n") + 1
+
+
+def digests(packages: Path) -> dict[str, str]:
+    files = [path for path in packages.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Handed:
+    folder: Path
+    packages: Path
+    document: dict[str, Any]
+    told: list[str]
+
+    def run(self, script: Path, packages: Path | None = None) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join(map(str, (packages or self.packages, *sys.path)))
+        command = [sys.executable, "-B", str(script)]
+        environment = {**os.environ, "PYTHONPATH": path}
+        return subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+
+
+@pytest.fixture(scope="module")
+def handed(tmp_path_factory: pytest.TempPathFactory) -> Handed:
+    folder = tmp_path_factory.mktemp("library")
+    packages = install(folder)
+    script = folder / "train.py"
+    script.write_text(PROGRAM, "utf-8")
+    before = digests(packages)
+    code = """
+import json, sys
+from pathlib import Path
+from registry.knowledge import read_package
+from registry.merge import merge_registry
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.running import run_program
+from repro_runner.fix_report import findings_of_program, write_fix_report
+program = ProgramToRun(script="train.py")
+findings = findings_of_program(run_program(program), program)
+told = []
+write_fix_report(Path("out"), findings, merge_registry(read_package()), tell=told.append)
+Path("told.json").write_text(json.dumps(told))
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (packages, *sys.path)))}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert digests(packages) == before
+    return Handed(
+        folder=folder,
+        packages=packages,
+        document=json.loads((folder / "out" / "handover.json").read_bytes()),
+        told=json.loads((folder / "told.json").read_bytes()),
+    )
+
+
+def test_a_function_and_a_method_are_patched_and_what_hides_is_refused_with_the_reason(handed: Handed) -> None:
+    fixed = handed.document["fixed"]
+    assert (fixed["breaks_before"], fixed["breaks_after"]) == (5, 2)
+    assert fixed["outputs"].startswith("equal (of 3 calls of compiled code;")
+    titles = [patch["title"] for patch in fixed["patches"]]
+    assert titles == [
+        "patches `small.parts.smooth` (small 1.0): the branch on a tensor becomes `torch.where`",
+        "patches `small.parts.Block.forward` (small 1.0): the call of `graph_break()` is taken out",
+        "patches `small.parts.Block.forward` (small 1.0): the branch on a tensor becomes `torch.where`",
+    ]
+    assert f"the fixed program {titles[0].replace('`', '')}" in handed.told
+    reasons = {one["where"].rpartition(":")[2]: one["reason"] for one in handed.document["unfixed"]}
+    closure, decorated = (str(line_of(part)) for part in ("if x.sum() > limit", "x * 2 if x.sum()"))
+    assert reasons == {
+        closure: "the library makes `clipped` inside another function, so it can't be patched by name",
+        decorated: "`masked` is decorated with `logged`, and only plain functions of a library are patched",
+    }
+
+
+def test_the_fixed_program_runs_prints_the_same_and_says_what_it_patches(handed: Handed) -> None:
+    fixed = handed.folder / "out" / "train_fixed.py"
+    before, after = handed.run(handed.folder / "train.py"), handed.run(fixed)
+    assert after.returncode == 0, after.stderr
+    assert after.stdout == before.stdout != ""
+    text = fixed.read_text("utf-8")
+    assert "# - patches `small.parts.smooth` (small 1.0)" in text
+    assert "def _smooth(x, by = ..., *, offset = -1.0):" in text
+    assert "return torch.where(x.sum() > 0, x * by, x * FACTOR + offset)" in text
+    assert '"small", "1.0", "small.parts", "Block.forward",' in text
+    assert [line for line in text.splitlines() if line.startswith("import torch")] == ["import torch"]
+
+
+def test_the_fixed_program_may_run_twice_in_one_process(handed: Handed) -> None:
+    twice = handed.folder / "twice.py"
+    fixed = str(handed.folder / "out" / "train_fixed.py")
+    twice.write_text(f"import runpy\nrunpy.run_path({fixed!r})\nrunpy.run_path({fixed!r})\n", "utf-8")
+    done = handed.run(twice)
+    assert done.returncode == 0, done.stderr
+
+
+OTHERS = {
+    "another version": ({"version": "1.1"}, "small 1.1 is installed"),
+    "another source": (
+        {"text": LIBRARY.replace("x * FACTOR + offset", "x * FACTOR - offset")},
+        "its source is not the one that was changed",
+    ),
+    "no such function": ({"text": LIBRARY.replace("def smooth", "smooth = len\n\n\ndef rough")}, "its source is not"),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_another_library_than_the_one_that_was_patched_is_refused_in_one_line(
+    name: str, handed: Handed, tmp_path: Path
+) -> None:
+    changed, why = OTHERS[name]
+    done = handed.run(handed.folder / "out" / "train_fixed.py", install(tmp_path, **changed))
+    assert done.returncode == 1
+    assert done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"small.parts.smooth is patched here for small 1.0, but {why}")
+    assert line.endswith("Install small 1.0, or make this file again: graphbreak explain --report")
+
+
+def test_every_break_in_the_library_has_a_text_for_those_who_write_it(handed: Handed) -> None:
+    texts = {path.name: path.read_text("utf-8") for path in (handed.folder / "out" / "issues").iterdir()}
+    assert len(texts) == 5
+    smooth = texts[f"GB0170_parts_{line_of('if x.sum() > 0:')}.md"]
+    assert smooth.startswith("# torch.compile: graph break in `smooth` of small 1.0 (Data-dependent branching)\n")
+    assert "- small 1.0\n- torch 2." in smooth
+    assert "Detected data-dependent branching" in smooth
+    assert "Confirmed: run in a process of its own" in smooth
+    assert "--- a/small/parts.py\n+++ b/small/parts.py\n" in smooth
+    assert "+    return torch.where(x.sum() > 0, x * by, x * FACTOR + offset)\n" in smooth
+    assert "5 breaks before, 2 after. Outputs: equal" in smooth
+    closure = texts[f"GB0170_parts_{line_of('if x.sum() > limit')}.md"]
+    assert closure.endswith("## Change\n\nNo change that was run removes this break.\n")
+    assert not [name for name, text in texts.items() if str(handed.folder) in text]
+    report = (handed.folder / "out" / "report.md").read_text("utf-8")
+    assert all(f"[issues/{name}](issues/{name})" in report for name in texts)
+
+
+def test_the_diff_of_an_issue_can_be_applied_to_the_library(handed: Handed, tmp_path: Path) -> None:
+    patch = shutil.which("patch")
+    if patch is None:
+        pytest.skip("there is no program `patch` here")
+    packages = install(tmp_path)
+    for one in handed.document["fixed"]["patches"]:
+        subprocess.run([patch, "-p1"], cwd=packages, input=one["diff"], text=True, check=True, capture_output=True)
+    ast.parse((packages / "small" / "parts.py").read_text("utf-8"))
+
+
+def proposed(packages: Path, *lines: int) -> list[Patch | Refusal]:
+    file = str(packages / "small" / "parts.py")
+    sites = [Site(gb_ids=("GB0170",), gb_types=("",), file=file, line=line) for line in lines]
+    return list(find_library_patches([Target(site=site, line=0) for site in sites]))
+
+
+def test_a_library_that_no_distribution_lists_is_not_patched(tmp_path: Path) -> None:
+    packages = install(tmp_path)
+    (packages / "small-1.0.dist-info" / "RECORD").unlink()
+    (one,) = proposed(packages, line_of("if x.sum() > 0:"))
+    assert isinstance(one, Refusal)
+    assert "no installed distribution lists its file" in one.reason
+
+
+def test_the_line_of_a_break_is_found_again_in_the_program(tmp_path: Path) -> None:
+    line = line_of("if x.sum() > 100")
+    (patch,) = proposed(install(tmp_path), line)
+    assert isinstance(patch, Patch)
+    for newline in ("\n", "\r\n"):
+        source = Source(PROGRAM.replace("\n", newline))
+        after = apply_patches(source, [patch]).text.splitlines()
+        assert (
+            after[line_after(source, [patch], patch.targets[0]) - 1].strip().startswith("x = torch.where(x.sum() > 100")
+        )
+
+
+THRESHOLDS = {
+    "drawn < self.p": ("drawn = torch.rand([])", "(self.p > 0 and drawn < self.p)"),
+    "self.training and (drawn < p)": ("drawn = torch.rand(1)", "self.training and ((p > 0 and drawn < p))"),
+    "drawn > self.p": ("drawn = torch.rand([])", ""),
+    "drawn <= self.p": ("drawn = torch.rand([])", ""),
+    "drawn < self.p()": ("drawn = torch.rand([])", ""),
+    "other < self.p": ("other = torch.randn([])", ""),
+    "drawn < p": ("drawn = torch.rand([]); drawn -= 1", ""),
+}
+
+
+@pytest.mark.parametrize("test", THRESHOLDS)
+def test_a_random_number_is_compared_only_with_a_probability_above_0(test: str) -> None:
+    drawn, becomes = THRESHOLDS[test]
+    text = f"import torch\ndef f(self, x, p):\n    {drawn}\n    if {test}:\n        return x\n    return x + 1\n"
+    target = Target(site=Site(gb_ids=("GB0170",), gb_types=("",)), line=4)
+    patches = list(find_random_thresholds(Source(text), [target]))
+    after = [apply_patches(Source(text), [patch]).text for patch in patches]
+    assert after == ([text.replace(f"if {test}:", f"if {becomes}:")] if becomes else [])
+    assert find_random_thresholds in FIRST
+
+
+LED = """import torch
+import transformers
+
+torch.manual_seed(0)
+config = transformers.LEDConfig(
+    vocab_size=32, d_model=16, encoder_layers=1, decoder_layers=1, encoder_attention_heads=2,
+    decoder_attention_heads=2, encoder_ffn_dim=16, decoder_ffn_dim=16, attention_window=4,
+    max_encoder_position_embeddings=64, max_decoder_position_embeddings=64, use_cache=False,
+)
+model = transformers.LEDModel(config).train()
+compiled = torch.compile(model, backend="eager")
+tokens = torch.arange(3, 11).unsqueeze(0)
+for _ in range(2):
+    compiled(input_ids=tokens, decoder_input_ids=tokens[:, :4]).last_hidden_state.sum().backward()
+"""
+
+
+@pytest.mark.prove
+def test_a_model_of_transformers_in_training_is_patched(tmp_path: Path) -> None:
+    """LED asks a random number for each layer whether to skip it, with a probability of 0."""
+    import torch
+
+    from repro_runner.explain.program import ProgramToRun
+    from repro_runner.explain.running import run_program
+
+    script = tmp_path / "led.py"
+    script.write_text(LED, "utf-8")
+    program = ProgramToRun(script=str(script))
+    findings = findings_of_program(run_program(program), program)
+    torch._dynamo.reset()
+    written = write_fix_report(tmp_path / "out", findings, merge_registry(read_package()))
+    assert written.fixing is not None
+    assert written.fixing.fixed is not None
+    titles = [patch.title for patch in written.fixing.fixed.patches]
+    assert any(title.startswith("set `torch._dynamo.config.capture_scalar_outputs`") for title in titles)
+    for name in ("LEDEncoder", "LEDDecoder"):
+        assert any(f"patches `transformers.models.led.modeling_led.{name}.forward`" in title for title in titles)
+    assert written.fixing.fixed.breaks_after == 0
