@@ -263,10 +263,12 @@ def test_the_diff_of_an_issue_can_be_applied_to_the_library(handed: Handed, tmp_
     patch = shutil.which("patch")
     if patch is None:
         pytest.skip("there is no program `patch` here")
-    packages = install(tmp_path)
-    for one in handed.document["fixed"]["patches"]:
+    for number, one in enumerate(handed.document["fixed"]["patches"]):
+        packages = install(tmp_path / str(number))
         subprocess.run([patch, "-p1"], cwd=packages, input=one["diff"], text=True, check=True, capture_output=True)
-    ast.parse((packages / "small" / "parts.py").read_text("utf-8"))
+        changed = (packages / "small" / "parts.py").read_text("utf-8")
+        assert changed != LIBRARY
+        ast.parse(changed)
 
 
 def proposed(packages: Path, *lines: int) -> list[Patch | Refusal]:
