@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from repro_runner.fix_report.patches.arguments import find_arguments
 from repro_runner.fix_report.patches.branches import find_branches, find_random_thresholds
 from repro_runner.fix_report.patches.directives import find_disabled, find_explicit_breaks, find_flags
 from repro_runner.fix_report.patches.library import (
@@ -47,6 +48,7 @@ FIRST: tuple[Finder, ...] = (
 
 FOR_THE_REST: tuple[Finder, ...] = (
     find_library_log_calls,
+    find_arguments,
     find_disabled,
 )
 """These are tried one after the other, each for the breaks that remain."""

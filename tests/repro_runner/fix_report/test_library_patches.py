@@ -17,9 +17,11 @@ import pytest
 
 from registry.knowledge import read_package
 from registry.merge import merge_registry
+from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.site import Site
 from repro_runner.fix_report import findings_of_program, write_fix_report
 from repro_runner.fix_report.patches import FIRST, find_library_patches
+from repro_runner.fix_report.patches.arguments import find_arguments
 from repro_runner.fix_report.patches.branches import find_random_thresholds
 from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches, line_after
 from repro_runner.fix_report.patches.source import Source
@@ -67,6 +69,13 @@ def masked(x):
     return x * 2 if x.sum() > 0 else x * 3
 
 
+def checked(x, scale=1.0, *, strict=True):
+    if strict:
+        if x.isnan().any():
+            raise ValueError("not a number")
+    return x * scale
+
+
 class Base(torch.nn.Module):
     def forward(self, x: Numbers) -> Numbers:
         return x + FACTOR
@@ -88,13 +97,14 @@ class Block(Base):
         return x * self.__hidden
 '''
 PROGRAM = """import torch
-from small.parts import Block, clipped, masked, smooth
+from small.parts import Block, checked, clipped, masked, smooth
 
 torch.manual_seed(0)
 block = Block()
 
 
 def step(x):
+    x = checked(x, 2.0)
     return masked(clipped(block(smooth(x))))
 
 
@@ -180,15 +190,16 @@ Path("told.json").write_text(json.dumps(told))
 
 def test_a_function_and_a_method_are_patched_and_what_hides_is_refused_with_the_reason(handed: Handed) -> None:
     fixed = handed.document["fixed"]
-    assert (fixed["breaks_before"], fixed["breaks_after"]) == (5, 2)
+    assert (fixed["breaks_before"], fixed["breaks_after"]) == (6, 2)
     assert fixed["outputs"].startswith("equal (of 3 calls of compiled code;")
     titles = [patch["title"] for patch in fixed["patches"]]
     assert titles == [
+        "`checked` is called with `strict=False`",
         "patches `small.parts.smooth` (small 1.0): the branch on a tensor becomes `torch.where`",
         "patches `small.parts.Block.forward` (small 1.0): the call of `graph_break()` is taken out",
         "patches `small.parts.Block.forward` (small 1.0): the branch on a tensor becomes `torch.where`",
     ]
-    assert f"the fixed program {titles[0].replace('`', '')}" in handed.told
+    assert f"the fixed program {titles[1].replace('`', '')}" in handed.told
     reasons = {one["where"].rpartition(":")[2]: one["reason"] for one in handed.document["unfixed"]}
     closure, decorated = (str(line_of(part)) for part in ("if x.sum() > limit", "x * 2 if x.sum()"))
     assert reasons == {
@@ -204,6 +215,7 @@ def test_the_fixed_program_runs_prints_the_same_and_says_what_it_patches(handed:
     assert after.stdout == before.stdout != ""
     text = fixed.read_text("utf-8")
     assert "# - patches `small.parts.smooth` (small 1.0)" in text
+    assert "    x = checked(x, 2.0, strict=False)\n" in text
     assert "def _smooth(x, by = ..., *, offset = -1.0):" in text
     assert "return torch.where(x.sum() > 0, x * by, x * FACTOR + offset)" in text
     assert '"small", "1.0", "small.parts", "Block.forward",' in text
@@ -243,7 +255,7 @@ def test_another_library_than_the_one_that_was_patched_is_refused_in_one_line(
 
 def test_every_break_in_the_library_has_a_text_for_those_who_write_it(handed: Handed) -> None:
     texts = {path.name: path.read_text("utf-8") for path in (handed.folder / "out" / "issues").iterdir()}
-    assert len(texts) == 5
+    assert len(texts) == 6
     smooth = texts[f"GB0170_parts_{line_of('if x.sum() > 0:')}.md"]
     assert smooth.startswith("# torch.compile: graph break in `smooth` of small 1.0 (Data-dependent branching)\n")
     assert "- small 1.0\n- torch 2." in smooth
@@ -251,7 +263,7 @@ def test_every_break_in_the_library_has_a_text_for_those_who_write_it(handed: Ha
     assert "Confirmed: run in a process of its own" in smooth
     assert "--- a/small/parts.py\n+++ b/small/parts.py\n" in smooth
     assert "+    return torch.where(x.sum() > 0, x * by, x * FACTOR + offset)\n" in smooth
-    assert "5 breaks before, 2 after. Outputs: equal" in smooth
+    assert "6 breaks before, 2 after. Outputs: equal" in smooth
     closure = texts[f"GB0170_parts_{line_of('if x.sum() > limit')}.md"]
     assert closure.endswith("## Change\n\nNo change that was run removes this break.\n")
     assert not [name for name, text in texts.items() if str(handed.folder) in text]
@@ -263,9 +275,11 @@ def test_the_diff_of_an_issue_can_be_applied_to_the_library(handed: Handed, tmp_
     patch = shutil.which("patch")
     if patch is None:
         pytest.skip("there is no program `patch` here")
-    for number, one in enumerate(handed.document["fixed"]["patches"]):
+    diffs = [one["diff"] for one in handed.document["fixed"]["patches"] if one["diff"]]
+    assert len(diffs) == 3
+    for number, diff in enumerate(diffs):
         packages = install(tmp_path / str(number))
-        subprocess.run([patch, "-p1"], cwd=packages, input=one["diff"], text=True, check=True, capture_output=True)
+        subprocess.run([patch, "-p1"], cwd=packages, input=diff, text=True, check=True, capture_output=True)
         changed = (packages / "small" / "parts.py").read_text("utf-8")
         assert changed != LIBRARY
         ast.parse(changed)
@@ -283,6 +297,34 @@ def test_a_library_that_no_distribution_lists_is_not_patched(tmp_path: Path) -> 
     (one,) = proposed(packages, line_of("if x.sum() > 0:"))
     assert isinstance(one, Refusal)
     assert "no installed distribution lists its file" in one.reason
+
+
+CALLS = {
+    "y = checked(x)": "y = checked(x, strict=False)",
+    "y = parts.checked(x, scale=2)": "y = parts.checked(x, scale=2, strict=False)",
+    "y = checked(x) + checked(x)": "",
+    "y = checked(x, strict=True)": "",
+    "y = checked(x, **options)": "",
+    "y = other(x)": "",
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_a_switch_around_the_line_is_given_its_other_value_where_the_call_is_clear(call: str, tmp_path: Path) -> None:
+    file = str(install(tmp_path) / "small" / "parts.py")
+    inside = UserFrame(file=file, line=line_of("if x.isnan()"), function="checked", source="")
+    site = Site(
+        gb_ids=("GB0170",),
+        gb_types=("",),
+        file=file,
+        line=inside.line,
+        stack=(UserFrame(file="train.py", line=2, function="f", source=call), inside),
+    )
+    source = Source(f"def f(x):\n    {call}\n    return y\n")
+    patches = list(find_arguments(source, [Target(site=site, line=0)]))
+    after = [apply_patches(source, [patch]).text for patch in patches]
+    assert after == ([source.text.replace(call, CALLS[call])] if CALLS[call] else [])
+    assert list(find_arguments(Source("def f(x):\n    pass\n"), [Target(site=site, line=0)])) == []
 
 
 def test_the_line_of_a_break_is_found_again_in_the_program(tmp_path: Path) -> None:
