@@ -68,6 +68,7 @@ def _with_argument(source: Source, caller: UserFrame, called: UserFrame, argumen
     if len(wanted) != 1 or any(each.arg in (None, argument.partition("=")[0]) for each in wanted[0].keywords):
         return
     (call,) = wanted
-    ends = [source.end(each) for each in (*call.args, *call.keywords)]
+    given: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
+    ends = [source.end(each) for each in given]
     at = max(ends, default=source.end(call) - 1)
     yield Edit(start=at, end=at, text=f", {argument}" if ends else argument)
