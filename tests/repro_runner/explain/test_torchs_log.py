@@ -474,6 +474,14 @@ def test_the_advice_shown_is_the_one_that_was_judged(models: bool) -> None:
     assert [(row["program"], row["line"], row["advice"]) for row in changed] == []
 
 
+def test_most_advice_fits_and_hardly_any_misleads() -> None:
+    advice: Any = importlib.import_module("benchmarks.advice")
+    verdicts = Counter(one["verdict"] for one in advice.read_judged().values())
+    assert verdicts.total() >= 60
+    assert verdicts["fits"] >= 0.7 * verdicts.total()
+    assert verdicts["misleads"] < 0.05 * verdicts.total()
+
+
 @pytest.mark.parametrize("gb_id", ["GB0052", "GB0219"])
 @pytest.mark.filterwarnings("ignore")
 def test_explain_lacks_nothing_where_torchs_log_does_not_list_the_users_frames(gb_id: str) -> None:
