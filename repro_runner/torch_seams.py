@@ -104,6 +104,9 @@ SEAMS = {
     ),
     "GlobalStateGuard": Seam("torch._C._dynamo.guards.GlobalStateGuard", "which global setting a guard is about"),
     "dispatch_keys": Seam("torch._C._dispatch_keys", "what of a tensor its guard looks at"),
+    "TorchDispatchMode": Seam(
+        "torch.utils._python_dispatch.TorchDispatchMode", "count op calls", "ignore_compile_internals?"
+    ),
     # What a graph consists of
     "HigherOrderOperator": Seam("torch._ops.HigherOrderOperator", "ops that hold graphs"),
     "OpOverload": Seam("torch._ops.OpOverload", "aten ops"),

@@ -163,6 +163,10 @@ class Recorder:
         """The frame that this thread is compiling, if any."""
         return self._frames.taken[-1] if self._frames.taken else None
 
+    def last_frame(self) -> TakenFrame | None:
+        """The frame whose compilation ended last in this thread, if any."""
+        return self._frames.done
+
     def _around_format(self, original: Callable[..., str]) -> Callable[..., str]:
         @functools.wraps(original)
         def format_message(gb_type: str, context: Any = "", explanation: Any = "", hints: Any = (), **more: Any) -> str:

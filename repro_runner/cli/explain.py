@@ -16,10 +16,11 @@ from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.allowed import Entry, allow_list, check_allow_target, judge_sites, read_allowed, write_allowed
 from repro_runner.explain.program import ProgramToRun, flush_stdout, keep_stdout, usable, write_stdout
+from repro_runner.explain.render.measures import share_of_ops
 from repro_runner.explain.render.sentences import ended, failed, unlisted, where
 from repro_runner.explain.render.view import Outcome
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import Suggestion
+from repro_runner.explain.site import Observed, Suggestion
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 
@@ -39,10 +40,12 @@ examples:
   graphbreak explain --compile model:Net.forward infer.py       for a script that does not call torch.compile
   graphbreak explain --no-fullgraph train.py     all breaks of a script that is compiled with fullgraph=True
   graphbreak explain --report handover/ train.py                report.md, repros that were run, and train_fixed.py
+  graphbreak explain --share train.py            how much of it ran inside graphs
 
 in CI, so that the number of breaks can't grow unseen:
   graphbreak explain --write-allow breaks.allow train.py        once: what is there today
   graphbreak explain --fail-on-break --allow breaks.allow train.py
+  graphbreak explain --fail-under 90 train.py                   fewer than 90 % of op calls inside graphs: exit code 1
 
 a line of that file is an id, a file pattern, or both; x and a number is the most sites it may stand for:
   GB0124
@@ -50,11 +53,13 @@ a line of that file is an id, a file pattern, or both; x and a number is the mos
   GB0170 src/model.py x2
 
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
-standard output holds the document alone: what the program prints goes to standard error.
+standard output holds the document alone: what the program prints goes to standard error. --share and --fail-under run
+it again, in processes of their own: what it does to files and servers, it does again.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
-  1    the program failed, or, with --fail-on-break, a break is not allowed; standard error's last line says which
+  1    the program failed, a break is not allowed (--fail-on-break), or too little ran inside graphs (--fail-under);
+       standard error's last line says which
   2    the arguments or a file are not valid; the program was not run
   130  interrupted; the report goes up to there
 """
@@ -101,6 +106,11 @@ def _make_parser() -> argparse.ArgumentParser:
     shown.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
     shown.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
     shown.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json, and run nothing")
+    shown.add_argument(
+        "--share",
+        action="store_true",
+        help="the share of ops, calls and time inside graphs; runs the program twice more",
+    )
     run = parser.add_argument_group("how the program is run")
     run.add_argument(
         "--compile",
@@ -119,6 +129,12 @@ def _make_parser() -> argparse.ArgumentParser:
         help="write a report to hand over, a repro per break and a fixed program; runs the program again for that",
     )
     kept.add_argument("--fail-on-break", action="store_true", help="exit code 1 if a break is not allowed")
+    kept.add_argument(
+        "--fail-under",
+        type=float,
+        metavar="N",
+        help="exit code 1 if fewer than N per cent of op calls ran inside graphs; runs the program once more",
+    )
     kept.add_argument("--allow", type=Path, metavar="FILE", help="the breaks that are allowed")
     kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a new file that allows what there is now")
     model = parser.add_argument_group("a language model's explanation; nothing is ever sent without --llm")
@@ -138,6 +154,10 @@ def _program_words(arguments: argparse.Namespace) -> list[str]:
 def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
     """Raise InvalidInput with everything that is wrong, before the program runs."""
     problems = [*_check_program(arguments, words[0]), *_check_targets(arguments)]
+    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
+        problems.append(
+            Problem(f"--fail-under {arguments.fail_under:g}", "is no per cent; give a number from 0 to 100")
+        )
     if arguments.allow:
         problems += _problems_of(lambda: read_allowed(arguments.allow))
     if arguments.report:
@@ -246,6 +266,7 @@ def _run(start: _Start) -> Report:
 def _show(start: _Start, report: Report) -> int:
     """Show the report and write the requested files. Returns the exit code."""
     arguments, folder = start.arguments, start.folder
+    _measure(arguments, report, start.program)
     outcome = Outcome(
         report=report,
         judgement=None if start.entries is None else judge_sites(report, start.entries, folder=folder),
@@ -275,6 +296,16 @@ def _show(start: _Start, report: Report) -> int:
     if arguments.report and report.program.exit_code != INTERRUPTED:
         _write_fix_report(arguments.report, report, start.program)
     return _verdict(arguments, outcome, folder)
+
+
+def _measure(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> None:
+    """Add to the report what further runs of the program measure, if that was asked for."""
+    wanted = arguments.share or arguments.fail_under is not None
+    if not wanted or report.program.exit_code == INTERRUPTED:
+        return
+    from repro_runner.fix_report import measure_program
+
+    measure_program(report, program, times=arguments.share, tell=_to_stderr)
 
 
 def _suggestions(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> tuple[Suggestion, ...] | None:
@@ -344,22 +375,32 @@ def _to_stderr(line: str) -> None:
 
 def _verdict(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> int:
     """The exit code. If it is not 0, the last line on standard error says why."""
-    report, judgement = outcome.report, outcome.judgement
-    refused = report.sites if judgement is None else judgement.new
+    report = outcome.report
     if report.program.exit_code == INTERRUPTED:
-        code, why = INTERRUPTED, ended(report.program)
+        code, whys = INTERRUPTED, [ended(report.program)]
     elif failed(report.program):
-        code, why = NOT_AS_IT_SHOULD_BE, ended(report.program)
-    elif arguments.fail_on_break and refused:
+        code, whys = NOT_AS_IT_SHOULD_BE, [ended(report.program)]
+    else:
+        code = NOT_AS_IT_SHOULD_BE
+        whys = [*_not_allowed(arguments, outcome, folder), *_too_little(arguments, report)]
+    if not whys:
+        return DONE
+    _to_stderr(f"exit code {code}: {plain('; '.join(whys))}")
+    return code
+
+
+def _not_allowed(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> Iterator[str]:
+    refused = outcome.report.sites if outcome.judgement is None else outcome.judgement.new
+    if arguments.fail_on_break and refused:
         listed = ", ".join(f"{site.gb_ids[0]} at {where(site, folder)}" for site in refused[:_MOST])
         more = f" and {len(refused) - _MOST} more" if len(refused) > _MOST else ""
-        code, why = (
-            NOT_AS_IT_SHOULD_BE,
-            f"{counted(len(refused), 'break is', 'breaks are')} not allowed: {listed}{more}",
-        )
-    elif arguments.fail_on_break and report.unlisted:
-        code, why = NOT_AS_IT_SHOULD_BE, unlisted(report)
-    else:
-        return DONE
-    _to_stderr(f"exit code {code}: {plain(why)}")
-    return code
+        yield f"{counted(len(refused), 'break is', 'breaks are')} not allowed: {listed}{more}"
+    elif arguments.fail_on_break and outcome.report.unlisted:
+        yield unlisted(outcome.report)
+
+
+def _too_little(arguments: argparse.Namespace, report: Observed) -> Iterator[str]:
+    """With --fail-under, why that failed. A share that is not known is no pass."""
+    share = report.share
+    if arguments.fail_under is not None and share and (share.per_cent is None or share.per_cent < arguments.fail_under):
+        yield f"{share_of_ops(share)}; --fail-under asks for {arguments.fail_under:g} %"

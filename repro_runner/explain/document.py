@@ -21,7 +21,18 @@ from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.view import Outcome, find_other_message, message_address
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import Frequency, Observed, Process, Program, Recompile, Site, Suggestion, Totals
+from repro_runner.explain.site import (
+    CudaGraphSkip,
+    Frequency,
+    Observed,
+    Process,
+    Program,
+    Recompile,
+    Share,
+    Site,
+    Suggestion,
+    Totals,
+)
 
 KIND = "explain"
 SCHEMA = 3
@@ -45,6 +56,8 @@ class ReportDocument(Document):
     totals: dict[str, Any]
     sites: list[dict[str, Any]]
     recompiles: list[dict[str, Any]]
+    cuda_graph_skips: list[dict[str, Any]]
+    share: dict[str, Any] | None
     reports: int
     unlisted: dict[str, int]
     compared: bool
@@ -86,6 +99,8 @@ def report_document(
             for site in report.sites
         ],
         "recompiles": [asdict(one) for one in report.recompiles],
+        "cuda_graph_skips": [asdict(one) for one in report.cuda_graph_skips],
+        "share": {**asdict(report.share), "per_cent": report.share.per_cent} if report.share else None,
         "reports": report.reports,
         "unlisted": dict(report.unlisted),
         "compared": report.compared,
@@ -194,12 +209,18 @@ def report_from_document(content: Mapping[str, Any]) -> Report:
         sites=tuple(_site(one) for one in content["sites"]),
         recompiles=tuple(Recompile(**one) for one in content["recompiles"]),
         totals=Totals(**content["totals"]),
+        cuda_graph_skips=tuple(CudaGraphSkip(**one) for one in content.get("cuda_graph_skips", ())),
+        share=_share(content.get("share")),
         reports=content.get("reports", 0),
         unlisted=content.get("unlisted", {}),
         compared=content.get("compared", False),
         processes=tuple(Process(**{**one, "totals": Totals(**one["totals"])}) for one in content.get("processes", ())),
         differences=tuple(content.get("differences", ())),
     )
+
+
+def _share(content: Mapping[str, Any] | None) -> Share | None:
+    return Share(**{key: value for key, value in content.items() if key != "per_cent"}) if content else None
 
 
 def _program(content: Mapping[str, Any]) -> Program:

@@ -14,15 +14,13 @@ from types import CodeType
 
 from repro_runner.capture.breaks import KINDS, RESUMED, SWALLOWED, UserFrame, plain_name
 from repro_runner.capture.recorder import Raised, Recorder, TakenFrame, stack_of
-from repro_runner.explain.site import Frequency, Recompile, Site, Totals
+from repro_runner.explain.site import LIMIT, CudaGraphSkip, Frequency, Recompile, Site, Totals
 
 FAILED = "torch.compile stopped here with an error"
 GIVEN_UP = "Dynamo gave up the whole function: it runs as plain Python, where nothing is counted"
 PAST_LIMIT = "the function reached the recompile limit and now runs as plain Python, where nothing is counted"
 NO_FRAME = "it happened outside of a compiled call, as in an export"
 NO_COUNTER = "the code that Dynamo made has no place for a counter"
-_LIMIT = "limit exceeded"
-"""In all releases, the type of the break that ends a function's compilations contains this."""
 
 
 def _is_break(raised: Raised) -> bool:
@@ -87,6 +85,8 @@ class Compilation:
     """The part of `seconds` for attempts before the last one; all of it if Dynamo gave up on the frame."""
     guard: str
     """The guard that failed and caused this recompile; empty for a first compilation."""
+    cuda_graph_skip: str = ""
+    """Why CUDA graphs were not used for its graph, in torch's words; empty if they were, or nobody asked."""
 
     @property
     def is_rest(self) -> bool:
@@ -117,12 +117,17 @@ class Watched:
         rests = {rest for one in causes if one.frame is not None for rest in self.rests.get(one.frame, ())}
         return [one for one in self.compilations if one.frame is not None and one.frame.code in rests]
 
+    def compilations_before_limit(self, causes: Iterable[Raised]) -> list[Compilation]:
+        """The earlier compilations of functions that reached the recompile limit in these breaks."""
+        codes = [one.frame.code for one in causes if LIMIT in one.parts.gb_type and one.frame is not None]
+        return [one for one in self.compilations if one.frame is not None and one.frame.code in codes]
+
     def past_limit(self) -> set[CodeType]:
         """The functions that reached the recompile limit."""
         return {
             one.frame.code
             for one in self.recorder.raised
-            if _LIMIT in one.parts.gb_type and one.frame is not None and one.frame.code is not None
+            if LIMIT in one.parts.gb_type and one.frame is not None and one.frame.code is not None
         }
 
 
@@ -169,7 +174,8 @@ def _site(causes: list[Raised], watched: Watched, past_limit: set[CodeType]) -> 
     first, inner = causes[0], _innermost(causes)
     stack = tuple(_plain(frame) for frame in stack_of(first))
     chain = {watched.recorder.id_of(one): one.parts.gb_type for cause in causes for one in _chain(cause)}
-    affected = (*watched.compilations_with(causes), *watched.compilations_after(causes))
+    affected = (*watched.compilations_before_limit(causes), *watched.compilations_with(causes))
+    affected += tuple(watched.compilations_after(causes))
     return Site(
         file=stack[-1].file,
         line=stack[-1].line,
@@ -208,7 +214,13 @@ def _count_kinds(causes: Iterable[Raised]) -> dict[str, int]:
 def _untraced(one: Raised) -> tuple[int, int] | None:
     """First and last line of the rest of a function that was given up; None if there is none."""
     stack = stack_of(one)
-    if one.kind != "frame skipped" or one.frame is None or one.frame.code is None or not stack:
+    if (
+        LIMIT in one.parts.gb_type
+        or one.kind != "frame skipped"
+        or one.frame is None
+        or one.frame.code is None
+        or not stack
+    ):
         return None
     last = max((line for *_, line in one.frame.code.co_lines() if line), default=0)
     return (stack[0].line + 1, last) if last > stack[0].line else None
@@ -276,6 +288,16 @@ def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...
         for one in compilations
         if one.guard
     )
+
+
+def find_cuda_graph_skips(compilations: Iterable[Compilation]) -> tuple[CudaGraphSkip, ...]:
+    """The graphs for which CUDA graphs were not used. A function that is compiled again is one for each reason."""
+    found = (
+        CudaGraphSkip(function=plain_name(one.name), file=one.file, line=one.line, reason=one.cuda_graph_skip)
+        for one in compilations
+        if one.cuda_graph_skip
+    )
+    return tuple(dict.fromkeys(found))
 
 
 def find_totals(compilations: Sequence[Compilation]) -> Totals:

@@ -11,6 +11,8 @@ from typing import Any
 
 from repro_runner.capture.breaks import UserFrame
 
+LIMIT = "limit exceeded"
+"""In all releases, the type of the break that ends a function's compilations contains this."""
 VERIFIED = "verified"
 NOT_VERIFIED = "not verified"
 NO_ANSWER = "no answer"
@@ -28,6 +30,16 @@ class Recompile:
     guard: str
     compile_id: str
     seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CudaGraphSkip:
+    """A graph for which CUDA graphs were asked for and not used, and torch's reason."""
+
+    function: str
+    file: str
+    line: int
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,6 +127,11 @@ class Site:
         return self.gb_types[0] if self.gb_types else ""
 
     @property
+    def past_limit(self) -> bool:
+        """Whether a function reached the recompile limit here."""
+        return LIMIT in self.gb_type
+
+    @property
     def ran(self) -> int | None:
         return self.frequency.ran
 
@@ -134,6 +151,47 @@ class Totals:
     """Functions, and rests of functions, that Dynamo compiled at least once."""
     compilations: int = 0
     compile_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """How much of a program ran inside graphs. Op calls before the first compiled call are set-up, and not counted."""
+
+    why_unknown: str = ""
+    """Why nothing was measured; empty if it was."""
+    ops_inside: int = 0
+    """Op calls inside graphs. A graph is run op by op to count them, so that the unit is the same as outside."""
+    ops_between: int = 0
+    """Op calls inside calls of compiled functions, but outside of graphs."""
+    ops_elsewhere: int = 0
+    """Op calls in code that nothing compiles."""
+    ops_before: int = 0
+    """Op calls before the first compiled call."""
+    calls_whole: int = 0
+    """Calls of compiled functions without a break."""
+    calls_broken: int = 0
+    """Calls with a break: a graph ran, and something else."""
+    calls_plain: int = 0
+    """Calls that ran ops, and no graph."""
+    calls_empty: int = 0
+    """Calls that ran no op at all, such as the call of a generator function, whose code runs later."""
+    plain: Mapping[str, int] = field(default_factory=dict, hash=False)
+    """`name (file:line)` of a compiled function -> how many of its calls ran as plain Python."""
+    time_share: float | None = None
+    """The part of the time of compiled calls inside graphs, from 0 to 1: the median of `timed_calls` calls."""
+    timed_calls: int = 0
+    """Calls that compiled nothing. The others are left out."""
+    why_no_time: str = ""
+
+    @property
+    def ops(self) -> int:
+        """All op calls that count."""
+        return self.ops_inside + self.ops_between + self.ops_elsewhere
+
+    @property
+    def per_cent(self) -> float | None:
+        """The per cent of op calls inside graphs; None if it was not measured, or if there are none."""
+        return None if self.why_unknown or not self.ops else 100 * self.ops_inside / self.ops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,6 +229,9 @@ class Observed:
     recompiles: tuple[Recompile, ...] = ()
     """All recompiles of the program, including those at sites."""
     totals: Totals = Totals()
+    cuda_graph_skips: tuple[CudaGraphSkip, ...] = ()
+    share: Share | None = None
+    """How much ran inside graphs; None if nobody asked. It needs further runs of the program."""
     reports: int = 0
     """How many breaks torch's own log reports; 0 if it could not be read. A compilation that starts again reports its
     breaks again."""

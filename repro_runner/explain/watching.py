@@ -21,6 +21,7 @@ from repro_runner.explain.counting import Tally, with_counter
 from repro_runner.explain.find_sites import (
     Compilation,
     Watched,
+    find_cuda_graph_skips,
     find_recompiles,
     find_sites,
     find_totals,
@@ -98,6 +99,7 @@ class _Watcher:
         report.sites = find_sites(watched)
         report.recompiles = find_recompiles(watched.compilations)
         report.totals = find_totals(watched.compilations)
+        report.cuda_graph_skips = find_cuda_graph_skips(watched.compilations)
         return report
 
     def forget(self) -> None:
@@ -187,7 +189,7 @@ class _CompilationCollector:
     def _add(self, metrics: Any) -> None:
         compile_id = str(getattr(metrics, "compile_id", None) or "")
         if getattr(metrics, "is_forward", None) is False:
-            self._add_backward(compile_id, (getattr(metrics, "duration_us", None) or 0) / 1e6)
+            self._add_backward(metrics, compile_id)
         elif getattr(metrics, "co_name", None):
             self.seen.append(self._forward(metrics, compile_id))
 
@@ -203,13 +205,15 @@ class _CompilationCollector:
             seconds=getattr(metrics, "entire_frame_compile_time_s", None) or 0.0,
             thrown_away=getattr(metrics, "dynamo_time_before_restart_s", None) or 0.0,
             guard=_guard(getattr(metrics, "recompile_reason", None) or ""),
+            cuda_graph_skip=getattr(metrics, "cudagraph_skip_reason", None) or "",
         )
 
-    def _add_backward(self, compile_id: str, seconds: float) -> None:
+    def _add_backward(self, metrics: Any, compile_id: str) -> None:
         """Add the time of a backward graph, which is compiled when it first runs, to its forward compilation."""
         for one in reversed(self.seen):
             if one.compile_id == compile_id:
-                one.seconds += seconds
+                one.seconds += (getattr(metrics, "duration_us", None) or 0) / 1e6
+                one.cuda_graph_skip = one.cuda_graph_skip or getattr(metrics, "cudagraph_skip_reason", None) or ""
                 return
 
 

@@ -60,50 +60,60 @@ class Recording:
 def record_compiled_calls() -> Iterator[Recording]:
     """Record until the block ends. A compiled callable that another one calls is part of that call."""
     recording = Recording(keeper=Keeper())
+
+    def call(compiled: Callable[..., Any], fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        state = State(fn, args, kwargs)
+        for name, leaf in state.leaves():
+            recording.leaves.setdefault(name, leaf)
+        try:
+            result = compiled(*args, **kwargs)
+        except Exception as error:
+            _keep(recording, {"result": f"raised {type(error).__name__}"})
+            raise
+        _keep(recording, recording.keeper.flat(result, state.written()))
+        return result
+
     with ExitStack() as undo:
-        wrap(undo, eval_frame._TorchDynamoContext, "__call__", lambda original: _recorded_context(original, recording))
-        wrap(
-            undo,
-            output_graph.OutputGraph,
-            "call_user_compiler",
-            lambda original: _counted_compiler(original, recording),
-        )
+        wrap_compiled_callables(undo, call)
+        wrap_compiler(undo, lambda original: _counted_compiler(original, recording))
         yield recording
 
 
-def _recorded_context(original: Callable[..., Any], recording: Recording) -> Callable[..., Any]:
+def wrap_compiled_callables(undo: ExitStack, call: Callable[..., Any]) -> None:
+    """Until `undo` ends, make each outermost call of a compiled callable with `call(compiled, fn, args, kwargs)`."""
     inside = threading.local()
+    eval_frame.skip_code(call.__code__)
 
-    @functools.wraps(original)
-    def compile_callable(context: Any, fn: Any) -> Any:
-        compiled = original(context, fn)
-        # torch compiles a module through its `__call__` and a class through its methods. Those come here, too.
-        if type(context) is not eval_frame.OptimizeContext or not _is_wrapper(compiled, fn):
-            return compiled
+    def wrapper(original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def compile_callable(context: Any, fn: Any) -> Any:
+            compiled = original(context, fn)
+            # torch compiles a module through its `__call__` and a class through its methods. Those come here, too.
+            if type(context) is not eval_frame.OptimizeContext or not _is_wrapper(compiled, fn):
+                return compiled
 
-        @functools.wraps(compiled)  # this copies torch's marks, with which Dynamo finds the original function
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if getattr(inside, "a_call", False):
-                return compiled(*args, **kwargs)
-            inside.a_call = True
-            state = State(fn, args, kwargs)
-            for name, leaf in state.leaves():
-                recording.leaves.setdefault(name, leaf)
-            try:
-                result = compiled(*args, **kwargs)
-            except Exception as error:
-                _keep(recording, {"result": f"raised {type(error).__name__}"})
-                raise
-            finally:
-                inside.a_call = False
-            _keep(recording, recording.keeper.flat(result, state.written()))
-            return result
+            @functools.wraps(compiled)  # this copies torch's marks, with which Dynamo finds the original function
+            def outermost(*args: Any, **kwargs: Any) -> Any:
+                if getattr(inside, "a_call", False):
+                    return compiled(*args, **kwargs)
+                inside.a_call = True
+                try:
+                    return call(compiled, fn, args, kwargs)
+                finally:
+                    inside.a_call = False
 
-        call._torchdynamo_wrapper_id = id(call)  # type: ignore[attr-defined]  # so that torch knows its wrapper
-        eval_frame.skip_code(call.__code__)  # type: ignore[attr-defined]  # wraps() hides that it is a function
-        return call
+            outermost._torchdynamo_wrapper_id = id(outermost)  # type: ignore[attr-defined]  # torch knows its wrapper
+            eval_frame.skip_code(outermost.__code__)  # type: ignore[attr-defined]  # wraps() hides that it is a function
+            return outermost
 
-    return compile_callable
+        return compile_callable
+
+    wrap(undo, eval_frame._TorchDynamoContext, "__call__", wrapper)
+
+
+def wrap_compiler(undo: ExitStack, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:
+    """Until `undo` ends, replace the method with which Dynamo gives a graph to the backend."""
+    wrap(undo, output_graph.OutputGraph, "call_user_compiler", wrapper)
 
 
 def _is_wrapper(compiled: Any, fn: Any) -> bool:

@@ -35,7 +35,8 @@ from repro_runner.fix_report.call_values import (
 )
 from repro_runner.fix_report.compiled_calls import record_compiled_calls
 from repro_runner.fix_report.patches.branches import PROBE
-from repro_runner.torch_seams import dynamo_config, inductor_config
+from repro_runner.fix_report.share import NO_COUNT, measuring
+from repro_runner.torch_seams import TorchDispatchMode, dynamo_config, inductor_config
 
 
 def warm_up() -> None:
@@ -65,6 +66,20 @@ def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
         "values": count_values(values),
         "differences": _differences(arguments["against"], values, backends),
     }
+
+
+def measure_program(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """Run the program, with `changes`, and measure it. Returns explain's report, and the fields of a Share.
+
+    With `ops`, op calls are counted, else times are measured.
+    """
+    if arguments["ops"] and not hasattr(TorchDispatchMode, "ignore_compile_internals"):
+        return {"why_unknown": NO_COUNT}
+    _seed(0)
+    inductor_config.fallback_random = arguments["ops"]  # the program's own kernels are measured
+    with measuring(ops=arguments["ops"]) as meter, substituted(arguments["changes"]):
+        report = run_program(program_of(arguments))
+    return {"report": asdict(report), "share": meter.result()}
 
 
 def _differences(against: dict[str, Any], calls: list[dict[str, Any]], backends: list[str]) -> dict[str, Any]:

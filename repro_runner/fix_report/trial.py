@@ -161,7 +161,7 @@ class TrialRunner:
         return self._children.run("tasks:try_program", arguments, seconds=self.timeout)
 
     def _make_trial(self, original: Run, changed: Run, seed: int) -> Trial:
-        before, after = _report(original), _report(changed)
+        before, after = report_of(original), report_of(changed)
         error = _failure(changed, before, after)
         why_not = error or _nothing_to_compare_with(original, before, after)
         outputs, difference = (NOT_COMPARED, why_not) if why_not else self._outputs(original, changed, seed)
@@ -256,7 +256,7 @@ def _does_not_parse(changes: Mapping[str, str]) -> str:
     return ""
 
 
-def _report(run: Run) -> Report:
+def report_of(run: Run) -> Report:
     if not run.result:
         return Report()
     content: dict[str, Any] = run.result["report"]

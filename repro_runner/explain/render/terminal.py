@@ -63,6 +63,9 @@ def render_terminal(view: ReportView, screen: Screen, *, summary: bool = False) 
     for block in _summary(view, width) if summary else _sites(view, width):
         console.print(block, width=width)
         console.print()
+    if view.compiled:
+        console.print(_listed("did it compile?", view.compiled), width=width)
+        console.print()
     for block in _closing(view):
         console.print(block, width=width)
     assert isinstance(console.file, io.StringIO)
@@ -85,10 +88,11 @@ def _sites(view: ReportView, width: int) -> Iterator[RenderableType]:
         heading = Text.assemble(("not a graph break", "yellow"), "  ", (plain(message.title), "bold"))
         yield Group(heading, _facts(_message(message), width))
     if view.recompiles:
-        yield Group(
-            Text("recompiled without a break", style="bold"),
-            *(Padding(Text(plain(line)), (0, 0, 0, 2)) for line in view.recompiles),
-        )
+        yield _listed("recompiled without a break", view.recompiles)
+
+
+def _listed(title: str, lines: Iterable[str]) -> Group:
+    return Group(Text(title, style="bold"), *(Padding(Text(plain(line)), (0, 0, 0, 2)) for line in lines))
 
 
 def _heading(site: SiteView) -> Text:

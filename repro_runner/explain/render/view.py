@@ -14,6 +14,7 @@ from registry.model import OtherMessage
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
+from repro_runner.explain.render.measures import did_it_compile
 from repro_runner.explain.render.source_lines import ChangedLine, ExcerptLine, Excerpts, bare_excerpt, compare_with_fix
 from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
@@ -158,6 +159,8 @@ class ReportView:
     ended: str
     notes: tuple[str, ...]
     messages: tuple[MessageView, ...] = ()
+    compiled: tuple[str, ...] = ()
+    """How much ran in graphs, and what ran as plain Python."""
 
 
 def view_report(report: Observed, answers: Advisor, *, folder: Path) -> ReportView:
@@ -196,6 +199,7 @@ def view_outcome(
         no_breaks=sentences.no_breaks(report),
         ended=sentences.ended(report.program),
         notes=tuple(filter(None, notes)),
+        compiled=tuple(did_it_compile(report, folder)),
     )
 
 

@@ -1,0 +1,235 @@
+"""How much of a program ran inside graphs: real programs, run again in children."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from repro_runner.explain.document import read_schema
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.report import Report
+from repro_runner.explain.running import run_program
+from repro_runner.explain.site import Share
+from repro_runner.fix_report.children import Children
+from repro_runner.fix_report.measuring import measure_share
+from repro_runner.torch_seams import reset
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.torch
+
+Measure = Callable[[str], tuple[Share, Report]]
+
+
+@pytest.fixture(scope="module")
+def children() -> Iterator[Children]:
+    with Children() as children:
+        yield children
+
+
+@pytest.fixture
+def share(children: Children, tmp_path: Path) -> Measure:
+    def of(text: str) -> tuple[Share, Report]:
+        reset()
+        script = tmp_path / "program.py"
+        script.write_text(f"import torch\n{dedent(text)}", "utf-8")
+        program = ProgramToRun(script=str(script))
+        report = run_program(program)
+        return measure_share(children, program, report), report
+
+    return of
+
+
+ONE_GRAPH = """
+    x = torch.ones(4)
+
+    @torch.compile(backend="aot_eager")
+    def f(x):
+        return (x.sin() + 1) * 2
+
+    for _ in range(3):
+        f(x)
+"""
+GIVEN_UP = """
+    x = torch.ones(4)
+
+    def inner(x):
+        return x.sin().cos()
+
+    @torch.compile(backend="eager")
+    def f(x):
+        for _ in range(2):
+            torch._dynamo.graph_break()
+            x = inner(x)
+        return x + 1
+
+    for _ in range(3):
+        f(x)
+"""
+PLAIN = """
+    x = torch.ones(4)
+
+    @torch.compile(backend="eager")
+    def f(x):
+        for _ in range(2):
+            torch._dynamo.graph_break()
+            x = x + 1
+        return x
+
+    for _ in range(3):
+        f(x)
+"""
+PAST_LIMIT = """
+    torch._dynamo.config.recompile_limit = 2
+    inputs = [torch.ones(size) for size in range(2, 7)]
+    f = torch.compile(lambda x: x + 1, backend="eager", dynamic=False)
+    for x in inputs:
+        f(x)
+"""
+TRAINING = """
+    w = torch.ones(4, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=0.1)
+    f = torch.compile(lambda: (w.sin() * w).sum(), backend="aot_eager")
+    for _ in range(2):
+        f().backward()
+        optimizer.step()
+"""
+ENDS_WITH_A_BREAK = """
+    x = torch.ones(4)
+
+    @torch.compile(backend="eager")
+    def f(x):
+        y = x + 1
+        print("between")
+        return y
+
+    f(x)
+"""
+THREADS = """
+    import threading
+
+    x = torch.ones(4)
+    f = torch.compile(lambda x: x.sin() + 1, backend="eager")
+    f(x)
+
+    class Worker(threading.Thread):
+        def run(self):
+            f(x)
+            x.cos()
+
+    for one in [Worker() for _ in range(3)]:
+        one.start()
+        one.join()
+"""
+
+
+def test_a_program_in_one_graph_is_all_inside(share: Measure) -> None:
+    found, _ = share(ONE_GRAPH)
+    assert (found.per_cent, found.ops_inside, found.ops_before) == (100.0, 9, 1)
+    assert (found.calls_whole, found.calls_broken, found.calls_plain) == (3, 0, 0)
+
+
+def test_what_a_given_up_function_calls_still_runs_in_graphs(share: Measure) -> None:
+    found, _ = share(GIVEN_UP)
+    assert (found.ops_inside, found.ops_between, found.ops_elsewhere) == (12, 3, 0)
+    assert (found.calls_whole, found.calls_broken, found.calls_plain) == (0, 3, 0)
+    assert found.per_cent == pytest.approx(80)
+
+
+def test_a_given_up_function_with_all_its_ops_is_plain_python(share: Measure) -> None:
+    found, report = share(PLAIN)
+    assert (found.per_cent, found.ops_between, found.calls_plain) == (0.0, 6, 3)
+    assert [(name.partition(" ")[0], number) for name, number in found.plain.items()] == [("f", 3)]
+    assert "f is given up at " in " ".join(report.text().split())
+
+
+def test_past_the_recompile_limit_calls_are_plain_python(share: Measure) -> None:
+    found, report = share(PAST_LIMIT)
+    assert (found.ops_inside, found.ops_between, found.ops_elsewhere) == (2, 3, 0)
+    assert (found.calls_whole, found.calls_plain) == (2, 3)
+    text = " ".join(report.text().split())
+    assert "reached the recompile limit (GB0039), so other inputs run as plain Python" in text
+    assert "it was compiled again because of tensor 'x' size mismatch at index 0. expected 2, actual 3" in text
+
+
+def test_a_backward_graph_is_inside_and_an_eager_optimizer_is_not(share: Measure) -> None:
+    found, _ = share(TRAINING)
+    forward = backward = 3
+    assert found.ops_inside >= 2 * (forward + backward)
+    assert found.ops_between == 0
+    assert found.ops_elsewhere >= 2, "the optimizer's own"
+    assert 0 < (found.per_cent or 0) < 100
+
+
+def test_a_call_whose_last_step_is_a_break_is_not_whole(share: Measure) -> None:
+    found, _ = share(ENDS_WITH_A_BREAK)
+    assert (found.per_cent, found.calls_whole, found.calls_broken) == (100.0, 0, 1)
+
+
+def test_threads_are_counted(share: Measure) -> None:
+    found, _ = share(THREADS)
+    assert (found.ops_inside, found.ops_elsewhere, found.calls_whole) == (8, 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("open(__file__ + '.once', 'x').close()", "ended with FileExistsError"),
+        ("import os, sys; sys.exit(0 if os.getpid() == {pid} else 3)", "ended with exit code 3"),
+        ("import os; input() if os.getpid() != {pid} else 0", "ended with EOFError"),
+    ],
+)
+def test_a_program_that_runs_only_once_is_not_measured(
+    share: Measure, text: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, _ = share(text.format(pid=os.getpid()))
+    assert found.per_cent is None
+    assert found.why_unknown.startswith(f"run again, {tmp_path / 'program.py'} {why}")
+
+
+def explain(home: Path, text: str, *options: str) -> subprocess.CompletedProcess[str]:
+    (home / "program.py").write_text(f"import torch\n{dedent(text)}", "utf-8")
+    return subprocess.run(
+        [sys.executable, "-m", "repro_runner", "explain", *options, "program.py"],
+        cwd=home,
+        env={"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "GRAPHBREAK_ARTIFACTS": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+def test_too_little_inside_graphs_is_exit_code_1_and_the_last_line_says_so(tmp_path: Path) -> None:
+    done = explain(tmp_path, GIVEN_UP, "--fail-under", "90", "--fail-on-break", "--share", "--format", "json")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("exit code 1: 1 break is not allowed: GB0025 at program.py:")
+    assert last.endswith("; 80.0 % of op calls ran inside graphs; --fail-under asks for 90 %")
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads(read_schema()))
+    assert document["share"]["per_cent"] == pytest.approx(80)
+    assert document["share"]["timed_calls"] == 2, "the first call compiled"
+    assert 0 < document["share"]["time_share"] < 1
+
+
+def test_enough_inside_graphs_is_exit_code_0(tmp_path: Path) -> None:
+    done = explain(tmp_path, GIVEN_UP, "--fail-under", "80")
+    assert done.returncode == 0, done.stderr
+    assert "80.0 % of op calls ran inside graphs: 12 of 15; 3 in compiled functions outside of graphs" in " ".join(
+        done.stdout.split()
+    )
+
+
+@pytest.mark.parametrize("number", ["-1", "101", "nan", "much"])
+def test_a_number_that_is_no_per_cent_is_refused(number: str, tmp_path: Path) -> None:
+    done = explain(tmp_path, "print('ran')", f"--fail-under={number}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--fail-under" in done.stderr.splitlines()[-1]
