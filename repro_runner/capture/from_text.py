@@ -19,6 +19,10 @@ _REPORTERS = ("symbolic_convert", "convert_frame")
 _WRITERS = (*_REPORTERS, "exc")
 """All modules that write into it. The last one writes why a backend failed, before that is reported as a break."""
 
+_CUDA_GRAPHS = ("__cudagraphs", "__perf_hints")
+"""The logs with the graphs that CUDA graphs left out: torch's newer one and its older one."""
+_LEFT_OUT = "skipping cudagraph"
+
 
 @contextmanager
 def logged_ids() -> Iterator[set[str]]:
@@ -54,6 +58,20 @@ def logged_places() -> Iterator[LoggedPlaces]:
     with reported as listens:
         yield found
         found.complete = listens()
+
+
+@contextmanager
+def logged_cuda_graph_skips(report: Callable[[str], None]) -> Iterator[None]:
+    """Give every text in which torch says that it leaves CUDA graphs out to `report`, when it is said."""
+    handler = _Listener(lambda record: report(record.getMessage()) if _LEFT_OUT in record.getMessage() else None)
+    loggers = [logging.getLogger(f"torch._inductor.cudagraph_utils.{name}") for name in _CUDA_GRAPHS]
+    for one in loggers:
+        one.addHandler(handler)
+    try:
+        yield
+    finally:
+        for one in loggers:
+            one.removeHandler(handler)
 
 
 def _place_of(report: str) -> tuple[str, int]:

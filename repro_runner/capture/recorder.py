@@ -376,11 +376,16 @@ def _type_of(message: str, error: BaseException | None) -> str:
 
 def _frames_in(text: str) -> tuple[UserFrame, ...]:
     """The user's frames that torch writes below the text of an error."""
-    listed = max((text.rpartition(words)[2] for words in _BEFORE_FRAMES if words in text), key=len, default="")
-    lines = [*listed.splitlines(), ""]
+    return frames_in_text(
+        max((text.rpartition(words)[2] for words in _BEFORE_FRAMES if words in text), key=len, default="")
+    )
+
+
+def frames_in_text(text: str) -> tuple[UserFrame, ...]:
+    """All frames in a text of torch's."""
     return tuple(
         UserFrame(file=frame[1], line=int(frame[2]), function=frame[3] or "", source=source.strip())
-        for line, source in itertools.pairwise(lines)
+        for line, source in itertools.pairwise([*text.splitlines(), ""])
         if (frame := FRAME.match(line))
     )
 

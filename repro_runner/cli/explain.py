@@ -41,6 +41,7 @@ examples:
   graphbreak explain --no-fullgraph train.py     all breaks of a script that is compiled with fullgraph=True
   graphbreak explain --report handover/ train.py                report.md, repros that were run, and train_fixed.py
   graphbreak explain --share train.py            how much of it ran inside graphs
+  graphbreak explain --cost train.py             what each break costs per call, and what a verified fix gains
 
 in CI, so that the number of breaks can't grow unseen:
   graphbreak explain --write-allow breaks.allow train.py        once: what is there today
@@ -53,8 +54,8 @@ a line of that file is an id, a file pattern, or both; x and a number is the mos
   GB0170 src/model.py x2
 
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
-standard output holds the document alone: what the program prints goes to standard error. --share and --fail-under run
-it again, in processes of their own: what it does to files and servers, it does again.
+standard output holds the document alone: what the program prints goes to standard error. --share, --cost and
+--fail-under run it again, in processes of their own: what it does to files and servers, it does again.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
@@ -110,6 +111,12 @@ def _make_parser() -> argparse.ArgumentParser:
         "--share",
         action="store_true",
         help="the share of ops, calls and time inside graphs; runs the program twice more",
+    )
+    shown.add_argument(
+        "--cost",
+        action="store_true",
+        help="what each break costs while the program runs, the dearest first, and the program with and without fixes; "
+        "with all of --share; runs the program many times",
     )
     run = parser.add_argument_group("how the program is run")
     run.add_argument(
@@ -300,12 +307,13 @@ def _show(start: _Start, report: Report) -> int:
 
 def _measure(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> None:
     """Add to the report what further runs of the program measure, if that was asked for."""
-    wanted = arguments.share or arguments.fail_under is not None
+    wanted = arguments.share or arguments.cost or arguments.fail_under is not None
     if not wanted or report.program.exit_code == INTERRUPTED:
         return
     from repro_runner.fix_report import measure_program
 
-    measure_program(report, program, times=arguments.share, tell=_to_stderr)
+    times = arguments.share or arguments.cost
+    measure_program(report, program, times=times, fixes=arguments.cost, tell=_to_stderr)
 
 
 def _suggestions(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> tuple[Suggestion, ...] | None:

@@ -22,6 +22,7 @@ from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.view import Outcome, find_other_message, message_address
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import (
+    Cost,
     CudaGraphSkip,
     Frequency,
     Observed,
@@ -32,6 +33,7 @@ from repro_runner.explain.site import (
     Site,
     Suggestion,
     Totals,
+    WithFixes,
 )
 
 KIND = "explain"
@@ -43,7 +45,7 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
     *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
     *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
-    *("compile_ids", "kinds", "untraced", "follows", "ranks"),
+    *("compile_ids", "kinds", "untraced", "follows", "ranks", "cost"),
 )
 _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
@@ -58,6 +60,7 @@ class ReportDocument(Document):
     recompiles: list[dict[str, Any]]
     cuda_graph_skips: list[dict[str, Any]]
     share: dict[str, Any] | None
+    with_fixes: dict[str, Any] | None
     reports: int
     unlisted: dict[str, int]
     compared: bool
@@ -101,6 +104,7 @@ def report_document(
         "recompiles": [asdict(one) for one in report.recompiles],
         "cuda_graph_skips": [asdict(one) for one in report.cuda_graph_skips],
         "share": {**asdict(report.share), "per_cent": report.share.per_cent} if report.share else None,
+        "with_fixes": asdict(report.with_fixes) if report.with_fixes else None,
         "reports": report.reports,
         "unlisted": dict(report.unlisted),
         "compared": report.compared,
@@ -211,6 +215,7 @@ def report_from_document(content: Mapping[str, Any]) -> Report:
         totals=Totals(**content["totals"]),
         cuda_graph_skips=tuple(CudaGraphSkip(**one) for one in content.get("cuda_graph_skips", ())),
         share=_share(content.get("share")),
+        with_fixes=WithFixes(**content["with_fixes"]) if content.get("with_fixes") else None,
         reports=content.get("reports", 0),
         unlisted=content.get("unlisted", {}),
         compared=content.get("compared", False),
@@ -236,6 +241,7 @@ def _site(content: Mapping[str, Any]) -> Site:
             **lists,
             "columns": tuple((start, end) for start, end in content.get("columns", ())),
             "untraced": tuple(content["untraced"]) if content.get("untraced") else None,
+            "cost": Cost(**content["cost"]) if content.get("cost") else None,
             "stack": tuple(UserFrame(**frame) for frame in content["stack"]),
             "recompiles": tuple(Recompile(**one) for one in content["recompiles"]),
             "frequency": Frequency(ran=content["ran"], why_unknown=content["why_unknown"]),

@@ -14,7 +14,7 @@ from types import CodeType
 
 from repro_runner.capture.breaks import KINDS, RESUMED, SWALLOWED, UserFrame, plain_name
 from repro_runner.capture.recorder import Raised, Recorder, TakenFrame, stack_of
-from repro_runner.explain.site import LIMIT, CudaGraphSkip, Frequency, Recompile, Site, Totals
+from repro_runner.explain.site import LIMIT, Frequency, Recompile, Site, Totals
 
 FAILED = "torch.compile stopped here with an error"
 GIVEN_UP = "Dynamo gave up the whole function: it runs as plain Python, where nothing is counted"
@@ -85,8 +85,6 @@ class Compilation:
     """The part of `seconds` for attempts before the last one; all of it if Dynamo gave up on the frame."""
     guard: str
     """The guard that failed and caused this recompile; empty for a first compilation."""
-    cuda_graph_skip: str = ""
-    """Why CUDA graphs were not used for its graph, in torch's words; empty if they were, or nobody asked."""
 
     @property
     def is_rest(self) -> bool:
@@ -288,16 +286,6 @@ def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...
         for one in compilations
         if one.guard
     )
-
-
-def find_cuda_graph_skips(compilations: Iterable[Compilation]) -> tuple[CudaGraphSkip, ...]:
-    """The graphs for which CUDA graphs were not used. A function that is compiled again is one for each reason."""
-    found = (
-        CudaGraphSkip(function=plain_name(one.name), file=one.file, line=one.line, reason=one.cuda_graph_skip)
-        for one in compilations
-        if one.cuda_graph_skip
-    )
-    return tuple(dict.fromkeys(found))
 
 
 def find_totals(compilations: Sequence[Compilation]) -> Totals:

@@ -34,12 +34,14 @@ class Recompile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CudaGraphSkip:
-    """A graph for which CUDA graphs were asked for and not used, and torch's reason."""
+    """A graph for which CUDA graphs were asked for and not used."""
 
     function: str
+    """The function whose graph it is, or the one that torch names as the cause; empty if neither is known."""
     file: str
     line: int
     reason: str
+    """In torch's words."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +50,42 @@ class Frequency:
 
     ran: int | None
     why_unknown: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """The time lost at a break: from the end of the graph before it to the start of the next graph."""
+
+    per_call: float | None = None
+    """Seconds: the median of `calls` calls of compiled functions; None if it was not measured."""
+    calls: int = 0
+    """The calls that reached the break and compiled nothing."""
+    why_unknown: str = ""
+    fix: str = ""
+    """What a verified fix does; empty if there is none."""
+    why_no_fix: str = ""
+
+    @property
+    def total(self) -> float:
+        """The seconds lost in all these calls."""
+        return (self.per_call or 0.0) * self.calls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WithFixes:
+    """How long the compiled calls of a program take, with and without all its verified fixes."""
+
+    why_unknown: str = ""
+    """Why it was not measured; empty if it was."""
+    breaks_before: int = 0
+    breaks_after: int = 0
+    seconds_before: float = 0.0
+    seconds_after: float = 0.0
+    """The calls of compiled functions that compiled nothing: the median of a function's calls times their number."""
+    faster: float | None = None
+    """The time without the fixes over the time with them: the median of the rounds."""
+    rounds: int = 0
+    """In a round both programs run once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,6 +130,8 @@ class Site:
     """Recompiles of the frames that break here, and of the rests after the break."""
     lost_seconds: float = 0.0
     """Compilation time that this break cost: attempts thrown away, and frames that resume after it."""
+    cost: Cost | None = None
+    """What the break costs while the program runs; None if nobody asked."""
     compile_ids: tuple[str, ...] = ()
     """The compile ids. If a log has many, only the first ones."""
     sites: int = 1
@@ -178,7 +218,7 @@ class Share:
     plain: Mapping[str, int] = field(default_factory=dict, hash=False)
     """`name (file:line)` of a compiled function -> how many of its calls ran as plain Python."""
     time_share: float | None = None
-    """The part of the time of compiled calls inside graphs, from 0 to 1: the median of `timed_calls` calls."""
+    """The part of the time of `timed_calls` calls inside graphs, from 0 to 1."""
     timed_calls: int = 0
     """Calls that compiled nothing. The others are left out."""
     why_no_time: str = ""
@@ -232,6 +272,8 @@ class Observed:
     cuda_graph_skips: tuple[CudaGraphSkip, ...] = ()
     share: Share | None = None
     """How much ran inside graphs; None if nobody asked. It needs further runs of the program."""
+    with_fixes: WithFixes | None = None
+    """The program with and without its verified fixes; None if nobody asked."""
     reports: int = 0
     """How many breaks torch's own log reports; 0 if it could not be read. A compilation that starts again reports its
     breaks again."""

@@ -13,21 +13,22 @@ from weakref import WeakSet
 
 import torch
 
-from repro_runner.capture.from_text import LoggedPlaces, logged_places
+from repro_runner.capture.breaks import plain_name
+from repro_runner.capture.from_text import LoggedPlaces, logged_cuda_graph_skips, logged_places
 from repro_runner.capture.identify import Identifier
-from repro_runner.capture.recorder import Recorder, TakenFrame
+from repro_runner.capture.recorder import Recorder, TakenFrame, frames_in_text
 from repro_runner.environment import describe_environment
 from repro_runner.explain.counting import Tally, with_counter
 from repro_runner.explain.find_sites import (
     Compilation,
     Watched,
-    find_cuda_graph_skips,
     find_recompiles,
     find_sites,
     find_totals,
     find_unlisted,
 )
 from repro_runner.explain.report import Report
+from repro_runner.explain.site import CudaGraphSkip
 from repro_runner.torch_seams import (
     ContinueExecutionCache,
     convert_frame,
@@ -86,6 +87,7 @@ class _Watcher:
         after = None if compiled is None else functools.partial(compiled, self.fill)
         self._compilations = _CompilationCollector(self._recorder, after)
         self._tallies: dict[TakenFrame, Tally] = {}
+        self._cuda_graph_skips: dict[CudaGraphSkip, None] = {}
         self._logged = LoggedPlaces(complete=False)
 
     def fill(self) -> Report:
@@ -99,7 +101,7 @@ class _Watcher:
         report.sites = find_sites(watched)
         report.recompiles = find_recompiles(watched.compilations)
         report.totals = find_totals(watched.compilations)
-        report.cuda_graph_skips = find_cuda_graph_skips(watched.compilations)
+        report.cuda_graph_skips = tuple(self._cuda_graph_skips)
         return report
 
     def forget(self) -> None:
@@ -108,12 +110,14 @@ class _Watcher:
         self._compilations.seen.clear()
         self._compilations.rests.clear()
         self._tallies.clear()
+        self._cuda_graph_skips.clear()
         self._logged.reports.clear()
 
     def install(self, undo: ExitStack) -> None:
         _installed.add(self)
         undo.callback(_installed.discard, self)
         self._logged = undo.enter_context(logged_places())
+        undo.enter_context(logged_cuda_graph_skips(self._note_skip))
         self._recorder.install(undo)
         self._compilations.install(undo)
         if hasattr(convert_frame, "register_bytecode_hook"):
@@ -131,6 +135,19 @@ class _Watcher:
         if changed is not None:
             self._tallies[frame] = tally
         return changed
+
+    def _note_skip(self, text: str) -> None:
+        """Note that a graph runs without CUDA graphs. torch finds that out when it compiles, or when the graph runs."""
+        frame = self._recorder.current_frame()
+        code = frame.code if frame else None
+        named = frames_in_text(text)
+        skip = CudaGraphSkip(
+            function=plain_name(code.co_name if code else named[-1].function if named else ""),
+            file=code.co_filename if code else named[-1].file if named else "",
+            line=code.co_firstlineno if code else named[-1].line if named else 0,
+            reason=text.partition("Found from")[0].strip(" .\n"),
+        )
+        self._cuda_graph_skips[skip] = None
 
     def watched(self) -> Watched:
         return Watched(
@@ -189,7 +206,7 @@ class _CompilationCollector:
     def _add(self, metrics: Any) -> None:
         compile_id = str(getattr(metrics, "compile_id", None) or "")
         if getattr(metrics, "is_forward", None) is False:
-            self._add_backward(metrics, compile_id)
+            self._add_backward(compile_id, (getattr(metrics, "duration_us", None) or 0) / 1e6)
         elif getattr(metrics, "co_name", None):
             self.seen.append(self._forward(metrics, compile_id))
 
@@ -205,15 +222,13 @@ class _CompilationCollector:
             seconds=getattr(metrics, "entire_frame_compile_time_s", None) or 0.0,
             thrown_away=getattr(metrics, "dynamo_time_before_restart_s", None) or 0.0,
             guard=_guard(getattr(metrics, "recompile_reason", None) or ""),
-            cuda_graph_skip=getattr(metrics, "cudagraph_skip_reason", None) or "",
         )
 
-    def _add_backward(self, metrics: Any, compile_id: str) -> None:
+    def _add_backward(self, compile_id: str, seconds: float) -> None:
         """Add the time of a backward graph, which is compiled when it first runs, to its forward compilation."""
         for one in reversed(self.seen):
             if one.compile_id == compile_id:
-                one.seconds += (getattr(metrics, "duration_us", None) or 0) / 1e6
-                one.cuda_graph_skip = one.cuda_graph_skip or getattr(metrics, "cudagraph_skip_reason", None) or ""
+                one.seconds += seconds
                 return
 
 

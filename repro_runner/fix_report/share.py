@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import statistics
 import threading
 import time
@@ -53,6 +54,17 @@ class _Call:
     ops_outside: int = 0
     inside: float = 0.0
     """Seconds inside graphs."""
+    waiting: tuple[TakenFrame, float] | None = None
+    """The break after which no graph has run yet, and since when."""
+    lost: dict[TakenFrame, float] = field(default_factory=dict)
+    """Seconds between the graph before a break and the next graph, by the frame that breaks."""
+
+    def go_on(self, at: float) -> None:
+        """A graph begins, or another break is reached, or the call ends: the time lost at the last break ends."""
+        if self.waiting is not None:
+            frame, since = self.waiting
+            self.lost[frame] = self.lost.get(frame, 0.0) + at - since
+            self.waiting = None
 
 
 class _Here(threading.local):
@@ -72,10 +84,12 @@ class Meter:
     """Op calls by place, as Share names them: inside, between, elsewhere, before."""
     calls: Counter[str] = field(default_factory=Counter)
     plain: Counter[str] = field(default_factory=Counter)
-    shares: list[float] = field(default_factory=list)
-    """Of each call that compiled nothing, the part of its time inside graphs."""
-    seconds: list[float] = field(default_factory=list)
-    """The time of these calls."""
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    """The times of calls that compiled nothing, by the name of the function."""
+    inside: float = 0.0
+    """The seconds of these calls inside graphs."""
+    lost: list[dict[TakenFrame, float]] = field(default_factory=list)
+    """Of each of these calls, the seconds lost at the breaks of frames."""
     started: bool = False
     """Whether a compiled function was called."""
     here: _Here = field(default_factory=_Here)
@@ -84,14 +98,31 @@ class Meter:
 
     def result(self) -> dict[str, Any]:
         """The fields of a Share."""
-        timed = {"time_share": statistics.median(self.shares)} if self.shares else {}
+        seconds = list(itertools.chain(*self.seconds.values()))
         return {
             **{f"ops_{place}": number for place, number in self.ops.items()},
             **{f"calls_{kind}": number for kind, number in self.calls.items()},
-            **timed,
             "plain": dict(self.plain),
-            "timed_calls": len(self.shares),
+            "time_share": self.inside / sum(seconds) if seconds else None,
+            "timed_calls": len(seconds),
         }
+
+    def costs(self) -> list[dict[str, Any]]:
+        """The time lost at each break: `where` and id as in a Site, the calls that reached it, the median of a call."""
+        surfaced = {id(one.surfaced_as) for one in self.recorder.followed()}
+        found: dict[tuple[str, str], list[float]] = {}
+        for call in self.lost:
+            per_site: Counter[tuple[str, str]] = Counter()  # a break in an inlined function breaks its caller, too
+            for frame, seconds in call.items():
+                for cause in [one for one in frame.raised if one.kind == "resumed" and id(one) not in surfaced][-1:]:
+                    place = f"{cause.stack[-1].file}:{cause.stack[-1].line}" if cause.stack else ""
+                    per_site[place, self.recorder.id_of(cause)] += seconds  # type: ignore[assignment]
+            for site, lost in per_site.items():
+                found.setdefault(site, []).append(lost)
+        return [
+            {"where": where, "gb_id": gb_id, "calls": len(lost), "per_call": statistics.median(lost)}
+            for (where, gb_id), lost in found.items()
+        ]
 
     def count_op(self) -> None:
         call = self.here.call
@@ -114,11 +145,14 @@ class Meter:
         tally.turn = functools.partial(self.reach, frame)
         return with_counter(new_code, tally)
 
-    def reach(self, frame: TakenFrame) -> int:  # noqa: ARG002
+    def reach(self, frame: TakenFrame) -> int:
         """A break is reached: its graph has run."""
         call = self.here.call
         if call:
             call.breaks += 1
+            at = now()
+            call.go_on(at)
+            call.waiting = frame, at
         return 0
 
     def run_graph(self, graph: Callable[..., Any], *inputs: Any) -> Any:
@@ -126,6 +160,8 @@ class Meter:
         here, call = self.here, self.here.call
         self.started = True
         began = now() if call and not here.graphs else 0.0
+        if call and not here.graphs:
+            call.go_on(began)
         here.graphs += 1
         try:
             return graph(*inputs)
@@ -148,13 +184,16 @@ class Meter:
 
     def _ended(self, call: _Call, fn: Any, ended: float) -> None:
         kind = _kind(call)
+        call.go_on(ended)
         with self.lock:
             self.calls[kind] += 1
+            name, place = _described(fn)
             if kind == "plain":
-                self.plain[_described(fn)] += 1
+                self.plain[f"{name} ({place})"] += 1
             if call.compiled_last is self.recorder.last_frame():
-                self.seconds.append(ended - call.began)
-                self.shares.append(call.inside / max(ended - call.began, 1e-9))
+                self.seconds.setdefault(name, []).append(ended - call.began)
+                self.inside += call.inside
+                self.lost.append(call.lost)
 
 
 def _kind(call: _Call) -> str:
@@ -163,15 +202,15 @@ def _kind(call: _Call) -> str:
     return "broken" if call.breaks or call.graphs > 1 or call.ops_outside else "whole"
 
 
-def _described(fn: Any) -> str:
-    """`name (file:line)` of a compiled function; of a module, its `forward`."""
+def _described(fn: Any) -> tuple[str, str]:
+    """(name, `file:line`) of a compiled function; of a module, its `forward`."""
     owner = getattr(fn, "__self__", None)
     function = inspect.unwrap(
         type(owner).forward if isinstance(owner, torch.nn.Module) else getattr(fn, "__func__", fn)
     )
     code = getattr(function, "__code__", None)
     name = getattr(function, "__qualname__", type(function).__name__)
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+    return name, f"{code.co_filename}:{code.co_firstlineno}" if code else "no file:0"
 
 
 def now() -> float:
@@ -185,8 +224,8 @@ def now() -> float:
 def measuring(*, ops: bool) -> Iterator[Meter]:
     """Measure until the block ends: with `ops`, op calls and kinds of calls; else times."""
     meter = Meter()
-    for function in (meter.reach, now):  # compiled code calls them: Dynamo is not to compile them in their turn
-        eval_frame.skip_code(function.__code__)
+    for function in (meter.reach, now, _Call.go_on):
+        eval_frame.skip_code(function.__code__)  # compiled code calls it: Dynamo is not to compile it in its turn
     with ExitStack() as undo:
         meter.recorder.install(undo)
         if hasattr(convert_frame, "register_bytecode_hook"):

@@ -69,7 +69,7 @@ def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def measure_program(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
-    """Run the program, with `changes`, and measure it. Returns explain's report, and the fields of a Share.
+    """Run the program, with `changes`, and measure it. Returns explain's report, and what was measured.
 
     With `ops`, op calls are counted, else times are measured.
     """
@@ -79,7 +79,7 @@ def measure_program(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
     inductor_config.fallback_random = arguments["ops"]  # the program's own kernels are measured
     with measuring(ops=arguments["ops"]) as meter, substituted(arguments["changes"]):
         report = run_program(program_of(arguments))
-    return {"report": asdict(report), "share": meter.result()}
+    return {"report": asdict(report), "share": meter.result(), "costs": meter.costs(), "seconds": meter.seconds}
 
 
 def _differences(against: dict[str, Any], calls: list[dict[str, Any]], backends: list[str]) -> dict[str, Any]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from repro_runner.explain.render.sentences import where
-from repro_runner.explain.site import Observed, Share, Site
+from repro_runner.explain.site import Observed, Share, Site, WithFixes
 from repro_runner.output.places import shown_place
-from repro_runner.output.units import counted
+from repro_runner.output.units import counted, seconds
 
 
 def did_it_compile(report: Observed, folder: Path) -> Iterator[str]:
@@ -16,9 +16,34 @@ def did_it_compile(report: Observed, folder: Path) -> Iterator[str]:
     if report.share is not None:
         yield from _measured(report.share, folder)
     yield from dict.fromkeys(_given_up(site, folder) for site in report.sites if site.kinds.get("frame skipped"))
+    if report.with_fixes is not None:
+        yield _with_fixes(report.with_fixes)
+    if report.environment.get("device") == "cuda" and report.share and report.share.timed_calls:
+        yield "times were measured with a GPU that had done all its work before and after each graph"
     for skip in report.cuda_graph_skips:
-        place = shown_place(skip.file, skip.line, folder)
-        yield f"{skip.function} ({place}) ran without CUDA graphs: {' '.join(skip.reason.split())}"
+        what = f"{skip.function} ({shown_place(skip.file, skip.line, folder)})" if skip.function else "a graph"
+        yield f"{what} ran without CUDA graphs: {' '.join(skip.reason.split())}"
+
+
+def cost(site: Site) -> str:
+    """What a break costs while the program runs, and whether there is a verified fix; empty if nobody asked."""
+    one = site.cost
+    if one is None:
+        return ""
+    lost = f"not measured: {one.why_unknown}"
+    if one.per_call is not None:
+        lost = f"{seconds(one.per_call)} per call between graphs (median of {counted(one.calls, 'call')})"
+    return f"{lost}; {f'verified fix: {one.fix}' if one.fix else f'no verified fix: {one.why_no_fix}'}"
+
+
+def _with_fixes(found: WithFixes) -> str:
+    if found.faster is None:
+        return f"with and without fixes: not measured: {found.why_unknown}"
+    breaks = f"{found.breaks_before} → {found.breaks_after} break sites"
+    times = f"{seconds(found.seconds_before)} → {seconds(found.seconds_after)}"
+    rounds = counted(found.rounds, "run")
+    faster = f"{found.faster:.2f}× as fast ({rounds} each)"
+    return f"with the verified fixes ({breaks}) its compiled calls take {times}: {faster}"
 
 
 def share_of_ops(share: Share) -> str:
@@ -61,7 +86,7 @@ def _measured(share: Share, folder: Path) -> Iterator[str]:
         shown = f"{name} ({shown_place(file, int(line), folder)})" if name else described
         yield f"{counted(number, 'call')} of {shown} ran as plain Python"
     if share.time_share is not None:
-        timed = f"median of {counted(share.timed_calls, 'call')} that compiled nothing"
+        timed = f"{counted(share.timed_calls, 'call')} that compiled nothing"
         yield f"{_per_cent(100 * share.time_share)} of the time of compiled functions was inside graphs ({timed})"
     elif share.why_no_time:
         yield f"the share of time was not measured: {share.why_no_time}"

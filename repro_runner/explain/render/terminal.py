@@ -162,6 +162,8 @@ def _labelled(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
     if site.chain:
         yield "chain", Text(plain(f"{site.chain} ({', '.join(one.title for one in site.surfaced)})"))
     yield "often", Text(plain(site.counts))
+    if site.cost:
+        yield "cost", Text(plain(site.cost), style="bold")
     yield from (("again", Text(plain(line))) for line in site.recompiles)
     if site.via:
         left_out = ["…"] if len(site.via) > _MOST_FRAMES else []

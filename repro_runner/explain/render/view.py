@@ -14,7 +14,7 @@ from registry.model import OtherMessage
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
-from repro_runner.explain.render.measures import did_it_compile
+from repro_runner.explain.render.measures import cost, did_it_compile
 from repro_runner.explain.render.source_lines import ChangedLine, ExcerptLine, Excerpts, bare_excerpt, compare_with_fix
 from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
@@ -95,6 +95,8 @@ class SiteView:
     ran: str
     """A number, or a question mark."""
     lost: str
+    cost: str
+    """What the break costs while the program runs; empty if nobody asked."""
     recompiles: tuple[str, ...]
     via: tuple[str, ...]
     """The frames that lead to the site, outermost first; empty if the site is in the compiled function itself."""
@@ -245,6 +247,7 @@ def view_sites(
                 compiled=site.compiled,
                 ran=sentences.ran(site),
                 lost=seconds(site.lost_seconds) if site.lost_seconds > 0 else "–",
+                cost=cost(site),
                 recompiles=sentences.recompiles(site.recompiles),
                 via=tuple(f"{shown_place(one.file, one.line, folder)} in {one.function}" for one in site.stack[:-1]),
                 explanation=_explanation(site, cause, other),

@@ -1,4 +1,4 @@
-"""How much of a program ran inside graphs: real programs, run again in children."""
+"""How much of a program ran inside graphs, and what its breaks cost: real programs, run again in children."""
 
 from __future__ import annotations
 
@@ -12,9 +12,13 @@ from textwrap import dedent
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
+import torch
 
-from repro_runner.explain.document import read_schema
+from repro_runner.explain import explain as watch
+from repro_runner.explain.document import read_saved, read_schema
 from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.render.formats import Wishes, read_and_render
+from repro_runner.explain.render.view import Outcome
 from repro_runner.explain.report import Report
 from repro_runner.explain.running import run_program
 from repro_runner.explain.site import Share
@@ -111,6 +115,34 @@ ENDS_WITH_A_BREAK = """
         return y
 
     f(x)
+"""
+COSTS = """
+    import time
+
+    @torch.compiler.disable
+    def pause(seconds):
+        time.sleep(seconds)
+
+    @torch.compile(backend="eager")
+    def f(x):
+        x = x + 1
+        pause(0.001)
+        x = x.sin()
+        pause(0.01)
+        x = x * 2
+        torch._dynamo.graph_break()
+        return x.cos()
+
+    @torch.compile(backend="eager")
+    def once(x):
+        x = x + 1
+        torch._dynamo.graph_break()
+        return x.cos()
+
+    x = torch.ones(4)
+    for _ in range(5):
+        f(x)
+    once(x)
 """
 THREADS = """
     import threading
@@ -226,6 +258,59 @@ def test_enough_inside_graphs_is_exit_code_0(tmp_path: Path) -> None:
     assert "80.0 % of op calls ran inside graphs: 12 of 15; 3 in compiled functions outside of graphs" in " ".join(
         done.stdout.split()
     )
+
+
+def test_breaks_are_ranked_by_what_they_cost_and_fixes_are_measured(tmp_path: Path) -> None:
+    done = explain(tmp_path, COSTS, "--cost", "--format", "json", "--save", "run.json")
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads(read_schema()))
+    lines = (tmp_path / "program.py").read_text("utf-8").splitlines()
+    sites = [(lines[site["line"] - 1].strip(), site["cost"]) for site in document["sites"]]
+    costs = {site["line"]: site["cost"] for site in document["sites"]}
+    slow, quick = (lines.index(f"    pause({seconds})") + 1 for seconds in (0.01, 0.001))
+    taken_out, once = (number for number, line in enumerate(lines, 1) if "graph_break()" in line)
+    assert sites[0][0] == "pause(0.01)"
+    assert (costs[slow]["calls"], costs[quick]["calls"]) == (4, 4), "the first call compiled"
+    assert costs[slow]["per_call"] >= 0.01
+    assert 0.001 <= costs[quick]["per_call"] < costs[slow]["per_call"]
+    assert (costs[slow]["fix"], bool(costs[slow]["why_no_fix"])) == ("", True)
+    assert costs[taken_out]["fix"] == "the call of `graph_break()` is taken out"
+    assert costs[once]["per_call"] is None
+    assert costs[once]["why_unknown"].startswith("each call of a compiled function compiled something")
+    assert (document["with_fixes"]["breaks_before"], document["with_fixes"]["breaks_after"]) == (4, 2)
+    assert document["with_fixes"]["rounds"] == 3
+    assert document["with_fixes"]["seconds_after"] >= 4 * 0.011
+    assert document["with_fixes"]["faster"] > 0
+
+    saved = read_saved(tmp_path / "run.json")
+    assert isinstance(saved, Report)
+    assert [site.cost and site.cost.per_call for site in saved] == [cost["per_call"] for _, cost in sites]
+    for format in ("terminal", "md", "html"):
+        text = " ".join(read_and_render(Outcome(report=saved), Wishes(format=format)).split())
+        assert "per call between graphs" in text, format
+        assert "no verified fix" in text, format
+        assert "with the verified fixes" in text, format
+
+
+def test_a_graph_that_torch_runs_without_cuda_graphs_is_listed_with_its_reason() -> None:
+    from torch._inductor.cudagraph_utils import log_cudagraph_skip_and_bump_counter  # what a GPU's graphs call
+
+    def backend(graph: torch.fx.GraphModule, _inputs: object) -> object:
+        log_cudagraph_skip_and_bump_counter("skipping cudagraphs due to cpu device (arg0_1)")
+        return graph.forward
+
+    def f(x: torch.Tensor) -> torch.Tensor:
+        return x + 1
+
+    mutated = 'skipping cudagraphs due to mutated inputs (1 instances). Found from : \n   File "a.py", line 20, in g\n'
+    with watch() as report:
+        torch.compile(f, backend=backend)(torch.ones(2))
+        log_cudagraph_skip_and_bump_counter(mutated)  # when the graph runs
+    text = " ".join(report.text().split())
+    assert f"{Path(__file__).name}:" in text
+    assert "ran without CUDA graphs: skipping cudagraphs due to cpu device (arg0_1)" in text
+    assert "g (a.py:20) ran without CUDA graphs: skipping cudagraphs due to mutated inputs (1 instances)" in text
 
 
 @pytest.mark.parametrize("number", ["-1", "101", "nan", "much"])
