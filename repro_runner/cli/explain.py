@@ -107,17 +107,6 @@ def _make_parser() -> argparse.ArgumentParser:
     shown.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
     shown.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
     shown.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json, and run nothing")
-    shown.add_argument(
-        "--share",
-        action="store_true",
-        help="the share of ops, calls and time inside graphs; runs the program twice more",
-    )
-    shown.add_argument(
-        "--cost",
-        action="store_true",
-        help="what each break costs while the program runs, the dearest first, and the program with and without fixes; "
-        "with all of --share; runs the program many times",
-    )
     run = parser.add_argument_group("how the program is run")
     run.add_argument(
         "--compile",
@@ -136,20 +125,30 @@ def _make_parser() -> argparse.ArgumentParser:
         help="write a report to hand over, a repro per break and a fixed program; runs the program again for that",
     )
     kept.add_argument("--fail-on-break", action="store_true", help="exit code 1 if a break is not allowed")
-    kept.add_argument(
-        "--fail-under",
-        type=float,
-        metavar="N",
-        help="exit code 1 if fewer than N per cent of op calls ran inside graphs; runs the program once more",
-    )
     kept.add_argument("--allow", type=Path, metavar="FILE", help="the breaks that are allowed")
     kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a new file that allows what there is now")
+    _add_measuring(parser.add_argument_group("what is measured; the program is run again for it"))
     model = parser.add_argument_group("a language model's explanation; nothing is ever sent without --llm")
     model.add_argument("--llm", action="store_true", help="ask about the dearest breaks, and try the patches it gives")
     model.add_argument("--show-prompt", action="store_true", help="print what would be sent")
     model.add_argument("--llm-url", default="", metavar="URL", help="the server; default: OPENAI_BASE_URL")
     model.add_argument("--llm-model", default="", metavar="NAME", help="default: OPENAI_MODEL")
     return parser
+
+
+def _add_measuring(measured: argparse._ArgumentGroup) -> None:
+    measured.add_argument("--share", action="store_true", help="the share of ops, calls and time inside graphs")
+    measured.add_argument(
+        "--cost",
+        action="store_true",
+        help="--share, and what each break costs per call, the dearest first, and the program with and without fixes",
+    )
+    measured.add_argument(
+        "--fail-under",
+        type=float,
+        metavar="N",
+        help="exit code 1 if fewer than N per cent of op calls ran inside graphs",
+    )
 
 
 def _program_words(arguments: argparse.Namespace) -> list[str]:

@@ -238,10 +238,7 @@ def view_sites(
                 excerpt=(excerpts or {}).get(site) or bare_excerpt(site),
                 new=outcome is not None and outcome.is_new(site),
                 chain=sentences.chain(site),
-                surfaced=tuple(
-                    Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
-                    for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=False))[1:]
-                ),
+                surfaced=tuple(_surfaced(site)),
                 happened=sentences.happened(site),
                 counts=sentences.counts(site),
                 compiled=site.compiled,
@@ -266,6 +263,11 @@ def view_sites(
             )
         )
     return tuple(views)
+
+
+def _surfaced(site: Site) -> Iterator[Surfaced]:
+    for gb_id, title in list(zip(site.gb_ids, site.gb_types, strict=False))[1:]:
+        yield Surfaced(gb_id=gb_id, title=title, link=page_address(gb_id))
 
 
 def find_other_message(site: Site, answers: Advisor) -> OtherMessage | None:
