@@ -98,6 +98,8 @@ class Meter:
 
     def result(self) -> dict[str, Any]:
         """The fields of a Share."""
+        if not self.started:  # nothing was compiled, so nothing was set-up
+            self.ops = Counter(elsewhere=self.ops.total())
         seconds = list(itertools.chain(*self.seconds.values()))
         return {
             **{f"ops_{place}": number for place, number in self.ops.items()},

@@ -22,8 +22,10 @@ from repro_runner.explain.render.view import Outcome
 from repro_runner.explain.report import Report
 from repro_runner.explain.running import run_program
 from repro_runner.explain.site import Share
+from repro_runner.fix_report import tasks
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.measuring import measure_share
+from repro_runner.fix_report.share import NO_COUNT
 from repro_runner.torch_seams import reset
 from tests.conftest import ROOT
 
@@ -203,6 +205,16 @@ def test_a_backward_graph_is_inside_and_an_eager_optimizer_is_not(share: Measure
 def test_a_call_whose_last_step_is_a_break_is_not_whole(share: Measure) -> None:
     found, _ = share(ENDS_WITH_A_BREAK)
     assert (found.per_cent, found.calls_whole, found.calls_broken) == (100.0, 0, 1)
+
+
+def test_a_program_that_compiles_nothing_is_all_outside(share: Measure) -> None:
+    found, _ = share("torch.ones(3) + 1")
+    assert (found.per_cent, found.ops_elsewhere, found.ops_before) == (0.0, 2, 0)
+
+
+def test_a_torch_that_skips_compiling_under_a_mode_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "TorchDispatchMode", object)
+    assert tasks.measure_program({"ops": True}, Path()) == {"why_unknown": NO_COUNT}
 
 
 def test_threads_are_counted(share: Measure) -> None:
