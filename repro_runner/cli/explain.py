@@ -54,13 +54,13 @@ a line of that file is an id, a file pattern, or both; x and a number is the mos
   GB0170 src/model.py x2
 
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
-standard output holds the document alone: what the program prints goes to standard error. --share, --cost and
---fail-under run it again, in processes of their own: what it does to files and servers, it does again.
+standard output holds the document alone: what the program prints goes to standard error.
+--share, --cost and --fail-under run it again, in processes of their own: what it does to files, it does again.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
-  1    the program failed, a break is not allowed (--fail-on-break), or too little ran inside graphs (--fail-under);
-       standard error's last line says which
+  1    the program failed, or, with --fail-on-break, a break is not allowed; standard error's last line says which
+       or, with --fail-under, too little ran inside graphs, or it could not be measured
   2    the arguments or a file are not valid; the program was not run
   130  interrupted; the report goes up to there
 """

@@ -126,7 +126,10 @@ def test_the_help_of_a_verb_still_says_what_it_said(
 BRANCHING = WRITTEN / "branching"
 """A program with a branch and a loop, its log, and the two compared."""
 CHANGES_WITH_THE_REGISTRY = ("answers", "categories")
-ADDED = ("schema", "messages", "gone", "page", "reports", "unlisted", "compared", "kinds", "untraced", "follows")
+ADDED = (
+    *("schema", "messages", "gone", "page", "reports", "unlisted", "compared", "kinds", "untraced", "follows"),
+    *("cuda_graph_skips", "share", "with_fixes", "cost"),
+)
 """With schemas 2 and 3, and the number itself."""
 
 
