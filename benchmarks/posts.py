@@ -42,6 +42,10 @@ PARTS = {
     "control-flow-user-error": {"cond-arguments"},
     "data-dependent-guard": {"pending-unbacked-symbol"},
     "GB4315": {"fake-tensor-error"},
+    "inductor-crash": {"unexpected-size"},
+    "no-triton": {"triton-dll"},
+    "tf32": {"tf32-mixed", "tf32-old-settings"},
+    "triton-crash": {"autotune-choice-failed", "triton-dll"},
     "new: compiled backward function called inside vmap/grad/vjp": {"backward-in-vmap"},
 }
 """Subjects that labels name, and that have more than one page, or got one later; before torch 2.13, the message of

@@ -100,8 +100,8 @@ def read_forms(data: Path, other_messages: Iterable[OtherMessage]) -> tuple[Form
     for one in other_messages:
         forms += [Form(text=text, slug=one.slug) for text in one.forms]
         forms += [Form(text=text, slug=one.slug, beside=True) for text in one.beside]
-    for gb_id, texts in _read(data / "other_messages.yml")["breaks"].items():
-        forms += [Form(text=text, gb_ids=(gb_id,)) for text in texts]
+    for gb_ids, texts in _read(data / "other_messages.yml")["breaks"].items():
+        forms += [Form(text=text, gb_ids=tuple(gb_ids.split())) for text in texts]
     return (*forms, *read_old_wordings(data / "old_wordings.json"))
 
 

@@ -151,10 +151,10 @@ class Matcher:
         if not any(match.named for match in found):
             return [*found, *self.name_lines(text, torch=torch)]
         known = {_name_of(match) for match in found}
-        lines, bodies = _lines_of(text)
+        lines, bodies, records = _lines_of(text)
         apart = [
             match
-            for match in self._find_forms(lines, bodies, reasons=False)
+            for match in self._find_forms(lines, bodies, records, reasons=False)
             if _name_of(match) not in known
             and not any(lines[match.line - 1].strip() in other.message.text for other in found)
         ]
@@ -282,28 +282,33 @@ class Matcher:
         """
         if len(text) > SHORT:
             return ()
-        lines, bodies = _lines_of(text)
+        lines, bodies, records = _lines_of(text)
         return (
-            tuple(self._find_forms(lines, bodies))
+            tuple(self._find_forms(lines, bodies, records))
             or tuple(self._find_titles(bodies, torch))
             or tuple(self._find_explanation("\n".join(bodies)))
             or tuple(self._find_lines(bodies))
-            or tuple(self._find_forms(lines, bodies, unmarked=True))
+            or tuple(self._find_forms(lines, bodies, records, unmarked=True))
             or tuple(self._find_end(lines))
         )
 
     def _find_forms(
-        self, lines: list[str], bodies: list[str], *, reasons: bool = True, unmarked: bool = False
+        self, lines: list[str], bodies: list[str], records: list[str], *, reasons: bool = True, unmarked: bool = False
     ) -> Iterator[Match]:
-        """Forms, each once. The reasons of breaks are left out, or taken after a marker, or without one, too."""
+        """Forms, each once. The reasons of breaks are left out, or taken after a marker, or without one, too.
+
+        The logger's header is part of the first line: it may tell what an error's text alone does not.
+        """
         seen: set[tuple[object, ...]] = set()
-        forms = forms_within(self._forms, lines)
+        openings = [record + line for record, line in zip(records, lines, strict=True)]
+        forms = forms_within(self._forms, openings)
         for number, line in enumerate(lines):
             if not line.strip():
                 continue
             window = bodies[number : number + 1 + FOREIGN_LINES]
             marked = reasons and is_marked(line)
-            form = find_form(forms, window, self._surfaces, opening=line, after_marker=marked, unmarked=unmarked)
+            opening = openings[number]
+            form = find_form(forms, window, self._surfaces, opening=opening, after_marker=marked, unmarked=unmarked)
             if form and (key := (form.gb_ids, form.slug, form.gone)) not in seen:
                 seen.add(key)
                 yield self._by_form(form, window, replace(_UNKNOWN, line=number + 1))
@@ -372,15 +377,16 @@ def _name_of(match: Match) -> object:
     return match.gb_id or (match.form and (match.form.slug, match.form.gone))
 
 
-def _lines_of(text: str) -> tuple[list[str], list[str]]:
-    """The lines of a text without loggers' prefixes; the same without markers and labels.
+def _lines_of(text: str) -> tuple[list[str], list[str], list[str]]:
+    """The lines of a text without loggers' prefixes; the same without markers and labels; the prefixes.
 
     pytest lists the source around the line that raised: texts in it were not printed.
     """
     raw = split_lines(text)
     listed = any(map(PYTEST.match, raw))
-    lines = ["" if listed and LITERAL.match(line) else read_line(line)[1] for line in raw]
-    return lines, [LABEL.sub("", strip_markers(line)) for line in lines]
+    read = [("", "") if listed and LITERAL.match(line) else read_line(line) for line in raw]
+    lines = [line for _, line in read]
+    return lines, [LABEL.sub("", strip_markers(line)) for line in lines], [record for record, _ in read]
 
 
 _UNKNOWN = Match(gb_ids=(), how="none", message=ParsedMessage())

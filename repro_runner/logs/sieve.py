@@ -6,9 +6,8 @@ import re
 from array import array
 from bisect import bisect_left
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator
-
-from ahocorasick_rs import BytesAhoCorasick, MatchKind
+from collections.abc import Callable, Generator, Iterator
+from functools import cache
 
 from registry.message_layout import BLOCK_SIGNS, FRAMING, SIGNS, Header
 from repro_runner.logs.blocks import BLOCK, HEAD, count_lines, find_cut
@@ -31,24 +30,23 @@ _NO_RUN = (b"", b"", b"")
 Sifted = tuple[int, Header, str]
 
 
-_Search = Callable[[bytes], list[tuple[int, int, int]]]
+_TO_BACKEND = "Step 2: calling compiler function"
+_SIGNS = (_TO_BACKEND, *SIGNS, *_BESIDE_A_MESSAGE)
+_LONGEST_SIGN = max(map(len, _SIGNS))
 
 
-def _search(signs: Iterable[str]) -> _Search:
+@cache
+def _search(signs: tuple[str, ...]) -> Callable[[bytes], list[tuple[int, int, int]]]:
     """A search for all signs at once: (which, start, end) of each. Of two that overlap, the first is found."""
+    # Imported here: a machine with a GPU and nothing but torch runs programs, and reads no logs.
+    from ahocorasick_rs import BytesAhoCorasick, MatchKind
+
     words = [sign.encode() for sign in signs]
     return BytesAhoCorasick(words, matchkind=MatchKind.LeftmostFirst).find_matches_as_indexes
 
 
-_TO_BACKEND = "Step 2: calling compiler function"
-_SIGNS = (_TO_BACKEND, *SIGNS, *_BESIDE_A_MESSAGE)
-_LONGEST_SIGN = max(map(len, _SIGNS))
-_find_signs = _search(_SIGNS)
-_find_message = _search(BLOCK_SIGNS)
-"""Signs of a message. The other signs matter only near one of these."""
-
-
-def _has(find: _Search, text: bytes) -> bool:
+def _has(signs: tuple[str, ...], text: bytes) -> bool:
+    find = _search(signs)
     return bool(find(text[:_AT_ONCE]) or find(text))
 
 
@@ -79,7 +77,7 @@ class Sieve:
         needs that line, whatever is in it; it may change after each line."""
         arrived = self._number, block, self._in_line
         self._in_line = not block.endswith(b"\n")
-        has_message = _has(_find_message, block)
+        has_message = _has(BLOCK_SIGNS, block)
         if has_message:
             self.of_torch = True
             while self._held:
@@ -102,7 +100,7 @@ class Sieve:
         """Where signs are, and the length of the block. A block may consist of signs, so it is searched in parts."""
         places = array("Q")
         for part in range(0, len(block), HEAD):
-            found = _find_signs(block[part : part + HEAD + _LONGEST_SIGN - 1])
+            found = _search(_SIGNS)(block[part : part + HEAD + _LONGEST_SIGN - 1])
             places.extend(part + start for which, start, _ in found if which and start < HEAD)
             self.graphs += sum(not which and start < HEAD for which, start, _ in found)
         places.append(len(block))
@@ -173,7 +171,7 @@ def _pieces(line: bytes, *, continued: bool) -> Iterator[bytes]:
     while True:
         end = find_cut(line, start, LONG_LINE) if len(line) - start > LONG_LINE else len(line)
         piece = line[start:end]
-        if first or _has(_find_signs, piece):
+        if first or _has(_SIGNS, piece):
             yield piece
         if end == len(line):
             return

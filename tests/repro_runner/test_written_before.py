@@ -128,7 +128,7 @@ BRANCHING = WRITTEN / "branching"
 CHANGES_WITH_THE_REGISTRY = ("answers", "categories")
 ADDED = (
     *("schema", "messages", "gone", "page", "reports", "unlisted", "compared", "kinds", "untraced", "follows"),
-    *("cuda_graph_skips", "share", "with_fixes", "cost"),
+    *("cuda_graph_skips", "share", "with_fixes", "cost", "ranks", "processes", "differences"),
 )
 """With schemas 2 and 3, and the number itself."""
 

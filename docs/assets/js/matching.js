@@ -113,23 +113,25 @@ export class Matcher {
     if (!found.some(isNamed)) return [...found, ...this.nameLines(text)];
     // other forms: a warning stands before the error that ended the program
     const known = new Set(found.map(nameOf));
-    const [lines, bodies] = this.#linesOf(text);
+    const [lines, bodies, records] = this.#linesOf(text);
     const isWithin = ({ line }) => found.some(({ message }) => message.text.includes(strip(lines[line - 1])));
-    const forms = [...this.#findForms(lines, bodies, { reasons: false })];
+    const forms = [...this.#findForms(lines, bodies, records, { reasons: false })];
     let apart = forms.filter((match) => !known.has(nameOf(match)) && !isWithin(match));
     const isTold = (match) => isNamed(match) && !this.#warnings.has(match.form?.slug);
     if (!apart.length && !found.some(isTold)) apart = [...this.#findEnd(lines)];
     return [...found, ...apart].sort((one, other) => one.line - other.line);
   }
 
-  /** [the lines of a text without loggers' prefixes, the same without markers and labels]. */
+  /** [the lines of a text without loggers' prefixes, the same without markers and labels, the prefixes]. */
   #linesOf(text) {
-    const raw = text.split("\n");
+    const raw = text.split("
+");
     // pytest lists the source around the line that raised: texts in it were not printed
     const { pytest, literal } = this.#layout;
     const listed = raw.some((line) => pytest.test(line));
-    const lines = raw.map((line) => (listed && literal.test(line) ? "" : readLine(line, this.#layout)[1]));
-    return [lines, lines.map((line) => wordsOf(line, this.#layout))];
+    const read = raw.map((line) => (listed && literal.test(line) ? ["", ""] : readLine(line, this.#layout)));
+    const lines = read.map(([, line]) => line);
+    return [lines, lines.map((line) => wordsOf(line, this.#layout)), read.map(([record]) => record)];
   }
 
   /** Name every message in a log; chained breaks come as one, with its causes. */
@@ -232,13 +234,13 @@ export class Matcher {
   /** Name what is in a short text without torch's layout: forms, titles, an explanation, lines, old reasons; the first that is there. */
   nameLines(text) {
     if (lengthOf(text) > this.#limits.short) return [];
-    const [lines, bodies] = this.#linesOf(text);
+    const [lines, bodies, records] = this.#linesOf(text);
     for (const find of [
-      () => this.#findForms(lines, bodies),
+      () => this.#findForms(lines, bodies, records),
       () => this.#findTitles(bodies),
       () => this.#findExplanation(bodies.join("\n")),
       () => this.#findLines(bodies),
-      () => this.#findForms(lines, bodies, { unmarked: true }),
+      () => this.#findForms(lines, bodies, records, { unmarked: true }),
       () => this.#findEnd(lines),
     ]) {
       const found = [...find()];
@@ -247,15 +249,17 @@ export class Matcher {
     return [];
   }
 
-  /** Forms, each once. The reasons of breaks are left out, or taken after a marker, or without one, too. */
-  *#findForms(lines, bodies, { reasons = true, unmarked = false } = {}) {
+  /** Forms, each once. The reasons of breaks are left out, or taken after a marker, or without one, too. The logger's
+      header is part of the first line: it may tell what an error's text alone does not. */
+  *#findForms(lines, bodies, records, { reasons = true, unmarked = false } = {}) {
     const seen = new Set();
-    const among = this.#forms.within(lines.join(""));
+    const openings = lines.map((line, number) => records[number] + line);
+    const among = this.#forms.within(openings.join(""));
     for (const [number, line] of lines.entries()) {
       if (!strip(line)) continue;
       const window = bodies.slice(number, number + 1 + this.#layout.foreign_lines);
       const afterMarker = reasons && isMarked(line, this.#layout);
-      const form = this.#forms.find(among, window, { opening: line, afterMarker, unmarked });
+      const form = this.#forms.find(among, window, { opening: openings[number], afterMarker, unmarked });
       const key = form && [form.gbIds.join(), form.slug, form.gone].join("|");
       if (!form || seen.has(key)) continue;
       seen.add(key);
