@@ -40,6 +40,7 @@ PARTS = {
         "donated-buffer",
     },
     "control-flow-user-error": {"cond-arguments"},
+    "cudagraph-skipped": {"cudagraph-sizes"},
     "data-dependent-guard": {"pending-unbacked-symbol"},
     "GB4315": {"fake-tensor-error"},
     "inductor-crash": {"unexpected-size"},
