@@ -83,7 +83,7 @@ class WithFixes:
     seconds_after: float = 0.0
     """The calls of compiled functions that compiled nothing: the median of a function's calls times their number."""
     faster: float | None = None
-    """The time without the fixes over the time with them: the median of the rounds."""
+    """The time without the fixes over the time with them, in the round that is in the middle by that."""
     rounds: int = 0
     """In a round both programs run once."""
 

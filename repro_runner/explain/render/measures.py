@@ -15,6 +15,8 @@ def did_it_compile(report: Observed, folder: Path) -> Iterator[str]:
     """Yield what ran in graphs, if that was measured, and what ran as plain Python or without CUDA graphs, and why."""
     if report.share is not None:
         yield from _measured(report.share, folder)
+        if report.processes:
+            yield "processes that the program starts are not in these figures"
     yield from dict.fromkeys(_given_up(site, folder) for site in report.sites if site.kinds.get("frame skipped"))
     if report.with_fixes is not None:
         yield _with_fixes(report.with_fixes)
