@@ -124,8 +124,7 @@ export class Matcher {
 
   /** [the lines of a text without loggers' prefixes, the same without markers and labels, the prefixes]. */
   #linesOf(text) {
-    const raw = text.split("
-");
+    const raw = text.split("\n");
     // pytest lists the source around the line that raised: texts in it were not printed
     const { pytest, literal } = this.#layout;
     const listed = raw.some((line) => pytest.test(line));

@@ -192,12 +192,12 @@ def test_a_function_and_a_method_are_patched_and_what_hides_is_refused_with_the_
     fixed = handed.document["fixed"]
     assert (fixed["breaks_before"], fixed["breaks_after"]) == (6, 2)
     assert fixed["outputs"].startswith("equal (of 3 calls of compiled code;")
-    titles = [patch["title"] for patch in fixed["patches"]]
+    titles = sorted(patch["title"] for patch in fixed["patches"])  # what costs most comes first: times decide
     assert titles == [
         "`checked` is called with `strict=False`",
-        "patches `small.parts.smooth` (small 1.0): the branch on a tensor becomes `torch.where`",
-        "patches `small.parts.Block.forward` (small 1.0): the call of `graph_break()` is taken out",
         "patches `small.parts.Block.forward` (small 1.0): the branch on a tensor becomes `torch.where`",
+        "patches `small.parts.Block.forward` (small 1.0): the call of `graph_break()` is taken out",
+        "patches `small.parts.smooth` (small 1.0): the branch on a tensor becomes `torch.where`",
     ]
     assert f"the fixed program {titles[1].replace('`', '')}" in handed.told
     reasons = {one["where"].rpartition(":")[2]: one["reason"] for one in handed.document["unfixed"]}
@@ -249,7 +249,9 @@ def test_another_library_than_the_one_that_was_patched_is_refused_in_one_line(
     assert done.returncode == 1
     assert done.stdout == ""
     (line,) = done.stderr.splitlines()
-    assert line.startswith(f"small.parts.smooth is patched here for small 1.0, but {why}")
+    patched, _, said = line.partition(" is patched here for small 1.0, but ")
+    assert patched in ("small.parts.smooth", "small.parts.Block.forward")
+    assert said.startswith(why)
     assert line.endswith("Install small 1.0, or make this file again: graphbreak explain --report")
 
 
