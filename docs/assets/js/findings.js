@@ -104,13 +104,13 @@ function breakItem({ steps, count, line, places, source, gone, wordedBy, advice:
 function adviceParts({ why, misfit, counsels, fixes: [fix], isolated: [contained], noFix }) {
   const parts = [why && element("p", { className: "found-why" }, ...ticked(why))];
   if (misfit) parts.push(element("p", {}, ...ticked(misfit)));
-  for (const { text } of counsels) parts.push(element("p", { className: "found-try" }, element("strong", {}, "Try "), ...ticked(text)));
   if (fix) {
     const held = element("span", { className: "small" }, ` (the registry's program; held on torch ${fix.release})`);
     parts.push(element("p", { className: "found-try" }, element("strong", {}, "Fix "), ...ticked(fix.when), held), codePart(fix.code));
   } else if (noFix && !misfit) {
     parts.push(element("p", {}, "No fix is known: ", ...ticked(noFix)));
   }
+  for (const { text } of counsels) parts.push(element("p", { className: "found-try" }, element("strong", {}, "Try "), ...ticked(text)));
   if (!fix && !counsels.length && contained) {
     parts.push(element("p", {}, element("strong", {}, "If you can't change it "), ...ticked(contained.when)), codePart(contained.code));
   }
