@@ -326,7 +326,8 @@ def _warnings() -> Iterator[list[str]]:
 
 
 def _is_of_torch(error: BaseException) -> bool:
-    return type(error).__module__.startswith("torch.")
+    """An error inside of Dynamo may have any class; torch then adds the user's frames to its text."""
+    return type(error).__module__.startswith("torch.") or "from user code:" in str(error)
 
 
 def _place_of_error(error: BaseException) -> list[tuple[str, int]]:

@@ -125,6 +125,7 @@ def repros_of(program: ProgramToRun, limits: CutLimits) -> tuple[list[ReproScrip
     return [one for each in made.repros.values() for one in each], told
 
 
+@pytest.mark.prove
 def test_a_large_global_of_the_module_stays_out_of_the_repro(tmp_path: Path) -> None:
     script = tmp_path / "uses_a_table.py"
     script.write_text(
