@@ -338,7 +338,7 @@ def _place_of_error(error: BaseException) -> list[tuple[str, int]]:
 
 
 def places_told(way: str, model: str) -> list[str]:
-    """In a child: `file:line` of every place that is told in one of the ways."""
+    """In a child: `file:line` of every place that one of the ways names."""
     from functools import partial
 
     import torch

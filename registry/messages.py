@@ -345,7 +345,7 @@ class _Run:
     explained_until: int
     """The last line, counted from 0, that may explain a reason given in them; -1 if there is none."""
     passed_over: str | None
-    """Their last line, if nobody needed it."""
+    """Their last line, if it was not needed."""
     started: bool
     """Whether anything in them looks like torch's words."""
 

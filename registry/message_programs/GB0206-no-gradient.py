@@ -23,7 +23,7 @@ def message():
 
 
 def fixed():
-    """Use this when nobody reads the gradient of this tensor: leave the line
+    """Use this when you do not need the gradient of this tensor: leave the line
     out. The parameters get the same gradients."""
 
     def plain_encode(x):
