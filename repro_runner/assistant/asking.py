@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from repro_runner.assistant.prompt import Excerpt, read_excerpt, render_excerpt,
 from repro_runner.assistant.reply import ModelReply, NotUnderstood, apply_blocks, parse_reply
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import NO_ANSWER, NOT_VERIFIED, VERIFIED, Site, Suggestion
+from repro_runner.fix_report.patches.source import diff_texts
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, TrialRunner
 
 if TYPE_CHECKING:
@@ -113,11 +113,7 @@ def find_objection(before: str, after: str) -> str:
 
 def render_patch(excerpt: Excerpt, changed: str) -> str:
     """The change as a unified diff for the `patch` command."""
-    name = Path(excerpt.file).name
-    lines = difflib.unified_diff(
-        excerpt.whole.splitlines(keepends=True), changed.splitlines(keepends=True), f"a/{name}", f"b/{name}"
-    )
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+    return diff_texts(excerpt.whole, changed, Path(excerpt.file).name)
 
 
 _PRINTED = {

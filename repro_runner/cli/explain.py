@@ -26,6 +26,8 @@ from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
     from repro_runner.explain.render.terminal import Screen
+    from repro_runner.fix_report import Children
+    from repro_runner.fix_report.fixed_program import Fixing
 
 OUTPUT_FORMATS = ("terminal", "json", "md", "html")
 
@@ -40,6 +42,7 @@ examples:
   graphbreak explain --compile model:Net.forward infer.py       for a script that does not call torch.compile
   graphbreak explain --no-fullgraph train.py     all breaks of a script that is compiled with fullgraph=True
   graphbreak explain --report handover/ train.py                report.md, repros that were run, and train_fixed.py
+  graphbreak explain --fix train.py              each fix that holds, on your own lines; your files are not edited
   graphbreak explain --share train.py            how much of it ran inside graphs
   graphbreak explain --cost train.py             what each break costs per call, and what a verified fix gains
 
@@ -55,7 +58,8 @@ a line of that file is an id, a file pattern, or both; x and a number is the mos
 
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
 standard output holds the document alone: what the program prints goes to standard error.
---share, --cost and --fail-under run it again, in processes of their own: what it does to files, it does again.
+--fix, --report, --share, --cost and --fail-under run it again, in processes of their own: what it does to files, it
+does again.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
@@ -127,7 +131,7 @@ def _make_parser() -> argparse.ArgumentParser:
     kept.add_argument("--fail-on-break", action="store_true", help="exit code 1 if a break is not allowed")
     kept.add_argument("--allow", type=Path, metavar="FILE", help="the breaks that are allowed")
     kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a new file that allows what there is now")
-    _add_measuring(parser.add_argument_group("what is measured; the program is run again for it"))
+    _add_measuring(parser.add_argument_group("what is tried and measured; the program is run again for it"))
     model = parser.add_argument_group("a language model's explanation; nothing is ever sent without --llm")
     model.add_argument("--llm", action="store_true", help="ask about the dearest breaks, and try the patches it gives")
     model.add_argument("--show-prompt", action="store_true", help="print what would be sent")
@@ -137,11 +141,12 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _add_measuring(measured: argparse._ArgumentGroup) -> None:
+    measured.add_argument("--fix", action="store_true", help="try fixes on the program, and show those that hold")
     measured.add_argument("--share", action="store_true", help="the share of ops, calls and time inside graphs")
     measured.add_argument(
         "--cost",
         action="store_true",
-        help="--share, and what each break costs per call, the dearest first, and the program with and without fixes",
+        help="--share and --fix, what each break costs per call, dearest first, and the program with and without fixes",
     )
     measured.add_argument(
         "--fail-under",
@@ -270,9 +275,18 @@ def _run(start: _Start) -> Report:
 
 
 def _show(start: _Start, report: Report) -> int:
-    """Show the report and write the requested files. Returns the exit code."""
+    """Run the program again, if that was asked for, show the report, and write the requested files. Returns the exit
+    code."""
+    from repro_runner.fix_report import Children
+
+    with Children() as children:
+        return _show_with(children, start, report)
+
+
+def _show_with(children: Children, start: _Start, report: Report) -> int:
     arguments, folder = start.arguments, start.folder
-    _measure(arguments, report, start.program)
+    fixing = _fix(arguments, report, start.program, children)
+    _measure(arguments, report, start.program, children, fixing)
     outcome = Outcome(
         report=report,
         judgement=None if start.entries is None else judge_sites(report, start.entries, folder=folder),
@@ -300,11 +314,23 @@ def _show(start: _Start, report: Report) -> int:
     finally:  # also if `| head` has closed the pipe
         _keep(arguments, outcome, folder)
     if arguments.report and report.program.exit_code != INTERRUPTED:
-        _write_fix_report(arguments.report, report, start.program)
+        _write_fix_report(arguments.report, report, start.program, children, fixing)
     return _verdict(arguments, outcome, folder)
 
 
-def _measure(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> None:
+def _fix(arguments: argparse.Namespace, report: Report, program: ProgramToRun, children: Children) -> Fixing | None:
+    """Find the fixes that hold on the program, if that was asked for."""
+    wanted = arguments.fix or arguments.report or (arguments.cost and not failed(report.program))
+    if not wanted or report.program.exit_code == INTERRUPTED:
+        return None
+    from repro_runner.fix_report.fixing import find_fixes
+
+    return find_fixes(report, program, children, tell=_to_stderr)
+
+
+def _measure(
+    arguments: argparse.Namespace, report: Report, program: ProgramToRun, children: Children, fixing: Fixing | None
+) -> None:
     """Add to the report what further runs of the program measure, if that was asked for."""
     wanted = arguments.share or arguments.cost or arguments.fail_under is not None
     if not wanted or report.program.exit_code == INTERRUPTED:
@@ -312,7 +338,8 @@ def _measure(arguments: argparse.Namespace, report: Report, program: ProgramToRu
     from repro_runner.fix_report import measure_program
 
     times = arguments.share or arguments.cost
-    measure_program(report, program, times=times, fixes=arguments.cost, tell=_to_stderr)
+    wanted_fixing = fixing if arguments.cost else None
+    measure_program(report, program, children, times=times, fixing=wanted_fixing, tell=_to_stderr)
 
 
 def _suggestions(arguments: argparse.Namespace, report: Report, program: ProgramToRun) -> tuple[Suggestion, ...] | None:
@@ -351,11 +378,14 @@ def _keep(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> None
         _to_stderr(f"{arguments.write_allow} written")
 
 
-def _write_fix_report(folder: Path, report: Report, program: ProgramToRun) -> None:
+def _write_fix_report(
+    folder: Path, report: Report, program: ProgramToRun, children: Children, fixing: Fixing | None
+) -> None:
     from repro_runner.explain.render.formats import read_registry
     from repro_runner.fix_report import findings_of_program, write_fix_report
 
-    written = write_fix_report(folder, findings_of_program(report, program), read_registry(), tell=_to_stderr)
+    findings = findings_of_program(report, program)
+    written = write_fix_report(folder, findings, read_registry(), fixing=fixing, children=children, tell=_to_stderr)
     _to_stderr(f"{written.report} written")
 
 

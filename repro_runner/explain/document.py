@@ -26,6 +26,7 @@ from repro_runner.explain.site import (
     CudaGraphSkip,
     Frequency,
     Observed,
+    OwnFix,
     Process,
     Program,
     Recompile,
@@ -37,7 +38,7 @@ from repro_runner.explain.site import (
 )
 
 KIND = "explain"
-SCHEMA = 3
+SCHEMA = 4
 _LOG = "log"
 _NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 2}
 """The kinds of document that `read_saved` reads, with the newest schema of each."""
@@ -45,7 +46,7 @@ _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (
     *("file", "line", "function", "source", "columns", "gb_ids", "gb_types", "kind", "message", "context"),
     *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
-    *("compile_ids", "kinds", "untraced", "follows", "ranks", "cost"),
+    *("compile_ids", "kinds", "untraced", "follows", "ranks", "cost", "own_fix"),
 )
 _SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
@@ -228,6 +229,11 @@ def _share(content: Mapping[str, Any] | None) -> Share | None:
     return Share(**{key: value for key, value in content.items() if key != "per_cent"}) if content else None
 
 
+def _cost(content: Mapping[str, Any] | None) -> Cost | None:
+    """The cost of a site. Schema 3 had its fix there."""
+    return Cost(**{key: content[key] for key in ("per_call", "calls", "why_unknown")}) if content else None
+
+
 def _program(content: Mapping[str, Any]) -> Program:
     return Program(**{**content, "arguments": tuple(content["arguments"])})
 
@@ -241,7 +247,8 @@ def _site(content: Mapping[str, Any]) -> Site:
             **lists,
             "columns": tuple((start, end) for start, end in content.get("columns", ())),
             "untraced": tuple(content["untraced"]) if content.get("untraced") else None,
-            "cost": Cost(**content["cost"]) if content.get("cost") else None,
+            "cost": _cost(content.get("cost")),
+            "own_fix": OwnFix(**content["own_fix"]) if content.get("own_fix") else None,
             "stack": tuple(UserFrame(**frame) for frame in content["stack"]),
             "recompiles": tuple(Recompile(**one) for one in content["recompiles"]),
             "frequency": Frequency(ran=content["ran"], why_unknown=content["why_unknown"]),

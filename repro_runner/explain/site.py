@@ -61,14 +61,29 @@ class Cost:
     calls: int = 0
     """The calls that reached the break and compiled nothing."""
     why_unknown: str = ""
-    fix: str = ""
-    """What a verified fix does; empty if there is none."""
-    why_no_fix: str = ""
 
     @property
     def total(self) -> float:
         """The seconds lost in all these calls."""
         return (self.per_call or 0.0) * self.calls
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFix:
+    """A fix of the user's own code. It was run, together with the fixes of the program's other breaks."""
+
+    title: str = ""
+    """What it does; empty if no fix held, and then `why_none` says why."""
+    changes: str = ""
+    """What else it changes, besides the breaks; empty if nothing."""
+    diff: str = ""
+    """A unified diff of the program's file, or of a library's file that the fixed program patches."""
+    breaks_before: int = 0
+    breaks_after: int = 0
+    """Break sites of the whole program, without and with all its fixes."""
+    outputs: str = ""
+    """How the outputs compare, and how they were compared."""
+    why_none: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,6 +147,8 @@ class Site:
     """Compilation time that this break cost: attempts thrown away, and frames that resume after it."""
     cost: Cost | None = None
     """What the break costs while the program runs; None if nobody asked."""
+    own_fix: OwnFix | None = None
+    """The fix of the user's own code; None if nobody asked."""
     compile_ids: tuple[str, ...] = ()
     """The compile ids. If a log has many, only the first ones."""
     sites: int = 1

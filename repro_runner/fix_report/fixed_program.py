@@ -22,7 +22,8 @@ class AppliedPatch:
     changes: str = ""
     """What else it changes, besides the breaks; empty if nothing."""
     diff: str = ""
-    """For a patch of a library, the change of its file; else empty."""
+    """What it changes, as a unified diff of the program's file, or of a library's."""
+    in_library: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,17 +11,22 @@ from pathlib import Path
 from registry.advice import Advisor
 from registry.errors import InvalidInput
 from repro_runner.explain.program import ProgramToRun, find_main
+from repro_runner.explain.render.formats import read_answers
+from repro_runner.explain.report import Report
+from repro_runner.explain.site import OwnFix, Site
 from repro_runner.fix_report.children import Children
-from repro_runner.fix_report.findings import Findings, shown_site
+from repro_runner.fix_report.findings import Findings, findings_of_program, shown_site
 from repro_runner.fix_report.fixed_program import AppliedPatch, FixedProgram, Fixing, Unfixed, render_fixed
 from repro_runner.fix_report.patches import FOR_THE_REST, find_library_patches, find_patches
 from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target, apply_patches
-from repro_runner.fix_report.patches.source import Source, read_source
+from repro_runner.fix_report.patches.source import Source, diff_texts, read_source
 from repro_runner.fix_report.search import Search, why_not_kept
 from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, TrialRunner
 from repro_runner.output.places import in_package
 from repro_runner.output.units import counted
 
+_SECONDS = 300.0
+"""How long one run of the program may take."""
 _OTHER_SEED = 1
 """A seed for other random inputs. A branch that became torch.where must give the same results on them, too."""
 _CALL = "the original does not break there: a function that is left to Python costs a break where it is called"
@@ -73,6 +78,30 @@ def fix_program(
         if patch.function is not None:
             tell(f"the fixed program {patch.title.replace('`', '')}")
     return _outcome(search, program, targets)
+
+
+def find_fixes(report: Report, program: ProgramToRun, children: Children, *, tell: Callable[[str], None]) -> Fixing:
+    """Fix a program that was run, and add to each of its sites the fix of the user's own code, or why there is none."""
+    findings = findings_of_program(report, program)
+    fixing = fix_program(findings, program, read_answers(), children, seconds=_SECONDS, tell=tell)
+    report.sites = tuple(replace(one, own_fix=_own_fix(one, fixing)) for one in report.sites)
+    return fixing
+
+
+def _own_fix(site: Site, fixing: Fixing) -> OwnFix:
+    where, fixed = shown_site(site), fixing.fixed
+    stays = next((one.reason for one in fixing.unfixed if (one.where, one.gb_id) == (where, site.gb_id)), "")
+    patches = [one for one in fixed.patches if where in one.places] if fixed and not stays else []
+    if fixed is None or not patches:
+        return OwnFix(why_none=stays or fixing.why_none)
+    return OwnFix(
+        title="; ".join(one.title for one in patches),
+        changes="; ".join(one.changes for one in patches if one.changes),
+        diff="".join(one.diff for one in patches),
+        breaks_before=fixed.breaks_before,
+        breaks_after=fixed.breaks_after,
+        outputs=fixed.outputs,
+    )
 
 
 def find_targets(findings: Findings, file: Path, answers: Advisor) -> list[Target]:
@@ -178,13 +207,18 @@ def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fi
                 title=patch.title,
                 places=tuple(shown_site(target.site) for target in patch.targets),
                 changes=patch.changes,
-                diff=patch.function.diff(patch.edits) if patch.function else "",
+                diff=patch.function.diff(patch.edits) if patch.function else _diff(search.source, patch, search.file),
+                in_library=patch.function is not None,
             )
             for patch in search.kept
         ),
     )
     text = render_fixed(search.source, search.edited.text, fixed, search.file.name, unfixed)
     return Fixing(fixed=replace(fixed, text=text), unfixed=tuple(unfixed), runs=search.runs + 1)
+
+
+def _diff(source: Source, patch: Patch, file: Path) -> str:
+    return diff_texts(source.text, apply_patches(source, [patch]).text, file.name)
 
 
 def _outputs(trial: Trial, how: str) -> str:

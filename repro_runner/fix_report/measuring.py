@@ -9,11 +9,9 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from repro_runner.explain.program import find_main
-from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.sentences import ended, failed
 from repro_runner.explain.site import Cost, Share, Site, WithFixes
 from repro_runner.fix_report.children import Children, Run
-from repro_runner.fix_report.findings import findings_of_program, shown_site
 from repro_runner.fix_report.trial import report_of
 
 if TYPE_CHECKING:
@@ -31,28 +29,34 @@ _NO_STEADY_CALL = "each call of a compiled function compiled something; call it 
 
 
 def measure_program(
-    report: Report, program: ProgramToRun, *, times: bool, fixes: bool, tell: Callable[[str], None]
+    report: Report,
+    program: ProgramToRun,
+    children: Children,
+    *,
+    times: bool,
+    fixing: Fixing | None = None,
+    tell: Callable[[str], None],
 ) -> None:
     """Run the program again, and add to its report the share that ran in graphs; with `times`, the share of time, too.
 
-    With `fixes`, what each break costs is added, and the program is measured with and without its verified fixes. The
-    sites are then sorted by their cost. `tell` is called with a line about what is being done.
+    With `fixing`, what each break costs is added, and the program is measured with and without these fixes. The sites
+    are then sorted by their cost. `tell` is called with a line about what is being done.
     """
     if failed(report.program):
         report.share = Share(why_unknown=_FAILED)
-        report.sites = tuple(replace(one, cost=Cost(why_unknown=_FAILED, why_no_fix=_FAILED)) for one in report.sites)
+        report.sites = tuple(replace(one, cost=Cost(why_unknown=_FAILED)) for one in report.sites)
         return
-    with Children() as children:
-        tell("counting op calls: the program is run again, with its graphs op by op")
-        report.share = measure_share(children, program, report)
-        if times:
-            tell("measuring times: the program is run again")
-            run = _run(children, program, ops=False)
-            report.share = _with_times(report.share, run, report)
-            if fixes:
-                report.sites = tuple(replace(one, cost=_cost(one, run, report)) for one in report.sites)
-                _measure_fixes(children, program, report, tell)
-                report.sites = tuple(sorted(report.sites, key=lambda one: -one.cost.total if one.cost else 0.0))
+    tell("counting op calls: the program is run again, with its graphs op by op")
+    report.share = measure_share(children, program, report)
+    if not times:
+        return
+    tell("measuring times: the program is run again")
+    run = _run(children, program, ops=False)
+    report.share = _with_times(report.share, run, report)
+    if fixing and report.sites:
+        sites = (replace(one, cost=_cost(one, run, report)) for one in report.sites)
+        report.sites = tuple(sorted(sites, key=lambda one: -one.cost.total if one.cost else 0.0))
+        report.with_fixes = _with_and_without(children, program, fixing, tell)
 
 
 def measure_share(children: Children, program: ProgramToRun, before: Report) -> Share:
@@ -99,27 +103,6 @@ def _cost(site: Site, run: Run, before: Report) -> Cost:
         if (one["where"], one["gb_id"]) == (site.where, site.gb_id):
             return Cost(per_call=one["per_call"], calls=one["calls"])
     return Cost(why_unknown=site.frequency.why_unknown or _NO_STEADY_CALL)
-
-
-def _measure_fixes(children: Children, program: ProgramToRun, report: Report, tell: Callable[[str], None]) -> None:
-    """Find and verify fixes, note at each site whether it has one, and measure the program with and without them."""
-    if not report.sites:
-        return
-    from repro_runner.fix_report.fixing import fix_program  # it needs torch
-
-    findings = findings_of_program(report, program)
-    fixing = fix_program(findings, program, read_answers(), children, seconds=_SECONDS, tell=tell)
-    report.sites = tuple(replace(one, cost=_with_fix(one, fixing)) for one in report.sites)
-    report.with_fixes = _with_and_without(children, program, fixing, tell)
-
-
-def _with_fix(site: Site, fixing: Fixing) -> Cost:
-    assert site.cost is not None
-    where = shown_site(site)
-    stays = next((one.reason for one in fixing.unfixed if (one.where, one.gb_id) == (where, site.gb_id)), "")
-    patches = fixing.fixed.patches if fixing.fixed and not stays else ()
-    fix = "; ".join(patch.title for patch in patches if where in patch.places)
-    return replace(site.cost, fix=fix, why_no_fix="" if fix else stays or fixing.why_none)
 
 
 def _with_and_without(

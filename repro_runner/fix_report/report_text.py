@@ -92,7 +92,7 @@ def render_issue(site: Site, findings: Findings, repros: Repros, fixing: Fixing 
     place = shown_site(site)
     scripts = (one for each in repros.values() for one in each)
     fixed = fixing.fixed if fixing and all(one.where != place for one in fixing.unfixed) else None
-    patch = next((one for one in fixed.patches if one.diff and place in one.places), None) if fixed else None
+    patch = next((one for one in fixed.patches if one.in_library and place in one.places), None) if fixed else None
     return _render(
         "issue.md.j2",
         site=site,

@@ -9,7 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from registry.advice import Advisor
 from registry.datafile import write_whole
 from registry.documents import Document, document_text, head
 from registry.errors import InvalidInput, Problem, WriteFailed
@@ -67,20 +66,20 @@ def write_fix_report(
     findings: Findings,
     registry: Registry,
     *,
+    fixing: Fixing | None = None,
+    children: Children | None = None,
     seconds: float = 300.0,
     limits: CutLimits = CUT_LIMITS,
     tell: Tell = lambda _: None,
 ) -> FixReport:
-    """Make the report, the repros and, for a program, the fixed program.
+    """Write the report, the fixed program that `fixing` has, and the repros.
 
-    A program is run several times, each time in a new process and for at most `seconds`. `limits` are for cutting the
-    repros down. Raises InvalidInput if the folder has files that are not from an earlier fix report, and WriteFailed
-    if a file can't be written.
+    For the repros of a program it is run several times in `children`, each time for at most `seconds`. `limits` are for
+    cutting them down. Raises InvalidInput if the folder has files that are not from an earlier fix report, and
+    WriteFailed if a file can't be written.
     """
     check_folder(folder)
-    with Children() as children:
-        repros = _all_repros(findings, registry, _own_repros(findings, children, seconds, limits, tell))
-        fixing = _fixing(findings, registry, children, seconds, tell)
+    repros = _all_repros(findings, registry, _own_repros(findings, children, seconds, limits, tell))
     scripts = {one.name: one for each in repros.values() for one in each}  # causes may share a registry script
     issues = library_sites(findings)
     files = {
@@ -110,19 +109,13 @@ def _all_repros(findings: Findings, registry: Registry, own: OwnRepros) -> Repro
     return repros
 
 
-def _own_repros(findings: Findings, children: Children, seconds: float, limits: CutLimits, tell: Tell) -> OwnRepros:
-    if findings.program is None or not findings.causes:
+def _own_repros(
+    findings: Findings, children: Children | None, seconds: float, limits: CutLimits, tell: Tell
+) -> OwnRepros:
+    if children is None or not findings.causes:
         return OwnRepros(repros={}, without={})
     tell("making repros of the code around the breaks: the program is run once more, without the compiler")
     return make_own_repros(findings, children, seconds=seconds, limits=limits, tell=tell)
-
-
-def _fixing(findings: Findings, registry: Registry, children: Children, seconds: float, tell: Tell) -> Fixing | None:
-    if findings.program is None:
-        return None
-    from repro_runner.fix_report.fixing import fix_program  # it needs torch
-
-    return fix_program(findings, findings.program, Advisor(registry), children, seconds=seconds, tell=tell)
 
 
 def _document(findings: Findings, repros: Repros, fixing: Fixing | None) -> FixReportDocument:

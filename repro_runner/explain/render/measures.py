@@ -28,14 +28,13 @@ def did_it_compile(report: Observed, folder: Path) -> Iterator[str]:
 
 
 def cost(site: Site) -> str:
-    """What a break costs while the program runs, and whether there is a verified fix; empty if nobody asked."""
+    """What a break costs while the program runs; empty if nobody asked."""
     one = site.cost
     if one is None:
         return ""
-    lost = f"not measured: {one.why_unknown}"
-    if one.per_call is not None:
-        lost = f"{seconds(one.per_call)} per call between graphs (median of {counted(one.calls, 'call')})"
-    return f"{lost}; {f'verified fix: {one.fix}' if one.fix else f'no verified fix: {one.why_no_fix}'}"
+    if one.per_call is None:
+        return f"not measured: {one.why_unknown}"
+    return f"{seconds(one.per_call)} per call between graphs (median of {counted(one.calls, 'call')})"
 
 
 def _with_fixes(found: WithFixes) -> str:

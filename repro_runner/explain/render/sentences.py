@@ -9,7 +9,7 @@ from pathlib import Path
 
 from registry.model import Category
 from registry.releases import version_key
-from repro_runner.explain.site import VERIFIED, Observed, Program, Recompile, Site, Suggestion
+from repro_runner.explain.site import VERIFIED, Observed, OwnFix, Program, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted, seconds
@@ -229,6 +229,16 @@ def not_compared(report: Observed) -> str:
     if report.compared:
         return ""
     return "the program sets up torch's logs itself, so this list could not be compared with them"
+
+
+def own_fix(fix: OwnFix) -> tuple[str, str]:
+    """What a fix of the user's own code does, and what running it gave."""
+    changes = f" What else changes: {fix.changes}." if fix.changes else ""
+    outcome = f"{counted(fix.breaks_before, 'break site')} before, {fix.breaks_after} after"
+    return (
+        f"{fix.title[:1].upper()}{fix.title[1:]}.{changes}",
+        f"run on your code with all fixes: {outcome}, outputs {fix.outputs.partition(' ')[0]}",
+    )
 
 
 def verified(suggestion: Suggestion) -> bool:

@@ -125,6 +125,15 @@ def compare_with_fix(broken: str, fix: Fix) -> tuple[ChangedLine, ...]:
     return tuple(changes)
 
 
+def changed_lines(diff: str) -> Iterator[ChangedLine]:
+    """The lines of a unified diff of one file, without its header."""
+    for number, line in enumerate(diff.splitlines()):
+        if number > 2 and line.startswith("@@"):
+            yield ChangedLine(mark=" ", text="…")
+        elif number > 2:
+            yield ChangedLine(mark=line[:1] or " ", text=line[1:])
+
+
 def _as_changes(mark: str, lines: list[str]) -> Iterator[ChangedLine]:
     return (ChangedLine(mark=mark, text=line) for line in lines)
 

@@ -195,10 +195,13 @@ def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
     if site.fixes_at and (site.fixes or site.isolated):
         yield "fix", Text(plain(f"as at {view.sites[site.fixes_at - 1].where}, above"))
         return
-    for fix in site.fixes[:_MOST_FIXES]:
+    most = 1 if site.fixes[:1] and site.fixes[0].is_own else _MOST_FIXES
+    for fix in site.fixes[:most]:
         yield "fix", _fix_block(fix, width)
-    if more := len(site.fixes[_MOST_FIXES:]):
+    if more := len(site.fixes[most:]):
         yield "", Text(f"and {more} more on the page")
+    if site.unfixed:
+        yield "tried", Text(plain(f"no fix of your own code held: {site.unfixed}"))
     if not site.fixes and (site.misfit or site.no_fix):
         yield "no fix", Text(plain(site.misfit or site.no_fix))
     yield from (("try", Text(plain(text), style="green")) for text in site.counsels[:_MOST_WAYS])
@@ -219,7 +222,7 @@ def _suggestion(suggestion: SuggestionView) -> RenderableType:
 def _fix_block(fix: FixView, width: int) -> RenderableType:
     title = Text(plain(fix.when), style="green")
     if fix.held:
-        title.append(f" (on the registry's program; held on torch {plain(fix.held)})", "dim")
+        title.append(f" ({plain(fix.held)})", "dim")
     return Group(title, _fix_code(fix, width))
 
 

@@ -15,7 +15,14 @@ from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
 from repro_runner.explain.render.measures import cost, did_it_compile
-from repro_runner.explain.render.source_lines import ChangedLine, ExcerptLine, Excerpts, bare_excerpt, compare_with_fix
+from repro_runner.explain.render.source_lines import (
+    ChangedLine,
+    ExcerptLine,
+    Excerpts,
+    bare_excerpt,
+    changed_lines,
+    compare_with_fix,
+)
 from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.units import seconds
@@ -45,12 +52,14 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FixView:
-    """A fix. `held` is the torch release on which it was verified; empty for code that only contains the break."""
+    """A fix. `held` says on what it was verified; empty for code that only contains the break."""
 
     when: str
     held: str
     changes: tuple[ChangedLine, ...]
     code: str
+    is_own: bool = False
+    """Whether it is on the user's own code, and not on the registry's program."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +123,8 @@ class SiteView:
     no_fix: str
     misfit: str
     """Why the page's fix is not shown: it is for something else."""
+    unfixed: str
+    """Why no fix of the user's own code held; empty if one did, and if none was tried."""
     counsels: tuple[str, ...]
     """What to try for what the message names, besides the fixes."""
     stopped: str
@@ -225,6 +236,7 @@ def view_sites(
         helpful = next((one for one in known if one and (one.fixes or one.counsels or one.misfit)), cause)
         shown = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful else None
         first = shown_at.setdefault(shown, number) if shown else number
+        own_fix = tuple(_own_fix_views(site))
         views.append(
             SiteView(
                 number=number,
@@ -252,11 +264,12 @@ def view_sites(
                 raises=sentences.raises(site),
                 untraced=sentences.untraced(site, folder),
                 hints=telling_hints(site.hints or _whole_hints(cause)),
-                fixes_at=0 if first == number else first,
-                fixes=tuple(_fix_views(helpful)) if helpful else (),
+                fixes_at=0 if first == number or own_fix else first,
+                fixes=(*own_fix, *(_fix_views(helpful) if helpful else ())),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",
                 misfit=helpful.misfit if helpful else "",
+                unfixed=site.own_fix.why_none if site.own_fix else "",
                 counsels=other.ways_out if other else tuple(_counsels(helpful)) if helpful else (),
                 stopped=sentences.old_words(site, torch) or _stopped(helpful),
                 suggestion=_suggestion_view(outcome.suggestion(site)) if outcome else None,
@@ -304,10 +317,17 @@ def _counsels(answer: Advice) -> Iterator[str]:
         yield answer.category.way_out
 
 
+def _own_fix_views(site: Site) -> Iterator[FixView]:
+    if site.own_fix and site.own_fix.title:
+        when, held = sentences.own_fix(site.own_fix)
+        yield FixView(when=when, held=held, changes=tuple(changed_lines(site.own_fix.diff)), code="", is_own=True)
+
+
 def _fix_views(answer: Advice) -> Iterator[FixView]:
     for fix in answer.fixes:
         code = "\n\n".join(filter(None, (fix.settings, fix.code)))
-        yield FixView(when=fix.when, held=fix.verified_on, changes=compare_with_fix(answer.broken, fix), code=code)
+        held = f"on the registry's program; held on torch {fix.verified_on}"
+        yield FixView(when=fix.when, held=held, changes=compare_with_fix(answer.broken, fix), code=code)
 
 
 def _containments(answer: Advice) -> Iterator[FixView]:

@@ -7,7 +7,6 @@ looked up in the library's module.
 from __future__ import annotations
 
 import ast
-import difflib
 import hashlib
 import importlib.metadata
 import inspect
@@ -21,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from repro_runner.fix_report.patches.source import Edit, Edited, Source, apply_edits
+from repro_runner.fix_report.patches.source import Edit, Edited, Source, apply_edits, diff_texts
 from repro_runner.output.places import in_package
 from repro_runner.output.templates import text_templates
 
@@ -118,9 +117,7 @@ class LibraryFunction:
 
     def diff(self, edits: Iterable[Edit]) -> str:
         """The edits as a patch of the library's repository would show them."""
-        path = in_package(Path(self.file))
-        before, after = (_lines(text) for text in (self.source.text, apply_edits(self.source, edits).text))
-        return "".join(difflib.unified_diff(before, after, f"a/{path}", f"b/{path}"))
+        return diff_texts(self.source.text, apply_edits(self.source, edits).text, in_package(Path(self.file)))
 
     @property
     def sha256(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import bisect
+import difflib
 import io
 import re
 import tokenize
@@ -164,3 +165,10 @@ def apply_edits(source: Source, edits: Iterable[Edit]) -> Edited:
         at = edit.end
     text = "".join([*pieces, source.text[at:]])
     return Edited(text=text, _line_starts=tuple(source._starts), _edits=tuple(in_order))
+
+
+def diff_texts(before: str, after: str, path: str) -> str:
+    """A unified diff of a file, for `patch` and `git apply`."""
+    old, new = (io.StringIO(text).readlines() for text in (before, after))
+    lines = difflib.unified_diff(old, new, f"a/{path}", f"b/{path}")
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -9,13 +9,18 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import pytest
 
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.fix_report import FixReport, findings_of_program, write_fix_report
+from repro_runner.explain.render.formats import Wishes, read_and_render
+from repro_runner.explain.render.view import Outcome
+from repro_runner.explain.report import Report
+from repro_runner.fix_report import Children, FixReport, findings_of_program, write_fix_report
+from repro_runner.fix_report.fixing import find_fixes
 from repro_runner.fix_report.repros import CutLimits
 from tests.repro_runner.fixtures import FIXTURES
 
@@ -39,6 +44,7 @@ class Handed:
     written: FixReport
     document: dict[str, Any]
     told: list[str]
+    report: Report
 
 
 @pytest.fixture(scope="module")
@@ -54,15 +60,19 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Handed]:
     report = run_program(program)
     torch._dynamo.reset()
     told: list[str] = []
-    written = write_fix_report(
-        folder,
-        findings_of_program(report, program),
-        merge_registry(read_package()),
-        limits=CutLimits(in_all=0),  # test_cutting.py has what cuts repros down
-        tell=told.append,
-    )
+    with Children() as children:
+        fixing = find_fixes(report, program, children, tell=told.append)
+        written = write_fix_report(
+            folder,
+            findings_of_program(report, program),
+            merge_registry(read_package()),
+            fixing=fixing,
+            children=children,
+            limits=CutLimits(in_all=0),  # test_cutting.py has what cuts repros down
+            tell=told.append,
+        )
     document = json.loads((folder / "handover.json").read_bytes())
-    yield Handed(folder=folder, written=written, document=document, told=told)
+    yield Handed(folder=folder, written=written, document=document, told=told, report=report)
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -171,6 +181,33 @@ def test_the_fixed_program_has_fewer_breaks_equal_outputs_and_differs_only_where
         "x = x + 1; pass; return x * 3  # GB0025",
         "# GB0025 and GB7000",
     ]
+
+
+def test_each_fix_is_shown_on_the_users_own_lines_and_applies_to_them(handed: Handed, tmp_path: Path) -> None:
+    (tmp_path / PROGRAM.name).write_bytes(PROGRAM.read_bytes())
+    text = " ".join(read_and_render(Outcome(report=handed.report), Wishes()).split())
+    fixed = {}
+    for site in handed.report.sites:
+        assert site.own_fix is not None
+        if site.own_fix.why_none:
+            assert f"tried no fix of your own code held: {site.own_fix.why_none}" in text
+            continue
+        fixed[" ".join(site.gb_ids)] = site.own_fix
+        subprocess.run(["git", "apply", "--check"], input=site.own_fix.diff, text=True, check=True, cwd=tmp_path)
+    assert fixed.keys() == BROKEN.keys() - {"GB0007"}
+    changed = [line for line in fixed["GB0170"].diff.splitlines() if line[:1] in "+-"][2:]
+    assert changed == [
+        "-    if x.sum() > 0:  # GB0170",
+        "-        return x + OFFSET",
+        "-    return x - OFFSET",
+        "+    # GB0170",
+        "+    return torch.where(x.sum() > 0, x + OFFSET, x - OFFSET)",
+    ]
+    assert "+ return torch.where(x.sum() > 0, x + OFFSET, x - OFFSET)" in text
+    verified = "(run on your code with all fixes: 8 break sites before, 2 after, outputs equal)"
+    assert text.count(verified) == len(fixed)
+    report = handed.written.report.read_text("utf-8")
+    assert all(indent(fix.diff.rstrip(), "  ", lambda _: True) in report for fix in fixed.values())
 
 
 def test_what_was_not_fixed_is_listed_with_the_reason(handed: Handed) -> None:

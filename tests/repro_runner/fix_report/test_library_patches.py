@@ -14,11 +14,10 @@ from typing import Any
 
 import pytest
 
-from registry.knowledge import read_package
-from registry.merge import merge_registry
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.site import Site
-from repro_runner.fix_report import findings_of_program, write_fix_report
+from repro_runner.fix_report import Children
+from repro_runner.fix_report.fixing import find_fixes
 from repro_runner.fix_report.patches import FIRST, find_library_patches
 from repro_runner.fix_report.patches.arguments import find_arguments
 from repro_runner.fix_report.patches.branches import find_random_thresholds
@@ -159,31 +158,16 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> Handed:
     script = folder / "train.py"
     script.write_text(PROGRAM, "utf-8")
     before = digests(packages)
-    code = """
-import json, sys
-from pathlib import Path
-from registry.knowledge import read_package
-from registry.merge import merge_registry
-from repro_runner.explain.program import ProgramToRun
-from repro_runner.explain.running import run_program
-from repro_runner.fix_report import findings_of_program, write_fix_report
-program = ProgramToRun(script="train.py")
-findings = findings_of_program(run_program(program), program)
-told = []
-write_fix_report(Path("out"), findings, merge_registry(read_package()), tell=told.append)
-Path("told.json").write_text(json.dumps(told))
-"""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (packages, *sys.path)))}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=folder, env=environment, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-m", "repro_runner", "explain", "--report", "out", "train.py"]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
     assert digests(packages) == before
     return Handed(
         folder=folder,
         packages=packages,
         document=json.loads((folder / "out" / "handover.json").read_bytes()),
-        told=json.loads((folder / "told.json").read_bytes()),
+        told=done.stderr.splitlines(),
     )
 
 
@@ -273,7 +257,7 @@ def test_every_break_in_the_library_has_a_text_for_those_who_write_it(handed: Ha
 
 
 def test_the_diff_of_an_issue_can_be_applied_to_the_library(handed: Handed, tmp_path: Path) -> None:
-    diffs = [one["diff"] for one in handed.document["fixed"]["patches"] if one["diff"]]
+    diffs = [one["diff"] for one in handed.document["fixed"]["patches"] if one["in_library"]]
     assert len(diffs) == 3
     for number, diff in enumerate(diffs):
         packages = install(tmp_path / str(number))
@@ -388,15 +372,15 @@ def test_a_model_of_transformers_in_training_is_patched(tmp_path: Path) -> None:
     script = tmp_path / "led.py"
     script.write_text(LED, "utf-8")
     program = ProgramToRun(script=str(script))
-    findings = findings_of_program(run_program(program), program)
+    report = run_program(program)
     torch._dynamo.reset()
-    written = write_fix_report(tmp_path / "out", findings, merge_registry(read_package()))
-    assert written.fixing is not None
-    assert written.fixing.fixed is not None
-    titles = [patch.title for patch in written.fixing.fixed.patches]
+    with Children() as children:
+        fixing = find_fixes(report, program, children, tell=print)
+    assert fixing.fixed is not None
+    titles = [patch.title for patch in fixing.fixed.patches]
     assert any(title.startswith("set `torch._dynamo.config.capture_scalar_outputs`") for title in titles)
     assert any("patches `transformers.models.led.modeling_led.LEDDecoder.forward`" in title for title in titles)
-    assert (written.fixing.fixed.breaks_before, written.fixing.fixed.breaks_after) == (3, 1)
-    (stays,) = written.fixing.unfixed
+    assert (fixing.fixed.breaks_before, fixing.fixed.breaks_after) == (3, 1)
+    (stays,) = fixing.unfixed
     assert "patches `transformers.models.led.modeling_led.LEDEncoder.forward`" in stays.reason
     assert "the break moves to line" in stays.reason

@@ -286,8 +286,10 @@ def test_breaks_are_ranked_by_what_they_cost_and_fixes_are_measured(tmp_path: Pa
     assert (costs[slow]["calls"], costs[quick]["calls"]) == (4, 4), "the first call compiled"
     assert costs[slow]["per_call"] >= 0.01
     assert 0.001 <= costs[quick]["per_call"] < costs[slow]["per_call"]
-    assert (costs[slow]["fix"], bool(costs[slow]["why_no_fix"])) == ("", True)
-    assert costs[taken_out]["fix"] == "the call of `graph_break()` is taken out"
+    fixes = {site["line"]: site["own_fix"] for site in document["sites"]}
+    assert (fixes[slow]["title"], bool(fixes[slow]["why_none"])) == ("", True)
+    assert fixes[taken_out]["title"] == "the call of `graph_break()` is taken out"
+    assert (fixes[taken_out]["breaks_before"], fixes[taken_out]["breaks_after"]) == (4, 2)
     assert costs[once]["per_call"] is None
     assert costs[once]["why_unknown"].startswith("each call of a compiled function compiled something")
     assert (document["with_fixes"]["breaks_before"], document["with_fixes"]["breaks_after"]) == (4, 2)
@@ -301,7 +303,8 @@ def test_breaks_are_ranked_by_what_they_cost_and_fixes_are_measured(tmp_path: Pa
     for format in ("terminal", "md", "html"):
         text = " ".join(read_and_render(Outcome(report=saved), Wishes(format=format)).split())
         assert "per call between graphs" in text, format
-        assert "no verified fix" in text, format
+        assert "no fix of your own code held" in text.lower(), format
+        assert "run on your code with all fixes: 4 break sites before, 2 after, outputs equal" in text, format
         assert "with the verified fixes" in text, format
 
 
