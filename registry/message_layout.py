@@ -124,7 +124,7 @@ _MESSAGE_SIGNS = (f"{EXPLANATION[1:]}:", LINK_SIGN, "nsupported: ", REASON, CONT
 BLOCK_SIGNS = (*_MESSAGE_SIGNS, "_dynamo", "_inductor")
 """In a long log, one of these is near every message: what has none of them is passed over."""
 FORM_SIGNS = (
-    *("_dynamo hit config.", "Recompiling function ", "raph break from ", "UserWarning: "),
+    *("hit config.", "Recompiling function ", "raph break from ", "UserWarning: "),
     *("cudagraphs due to", "data-dependent", "_inductor.exc."),
 )
 """In a long log, one of these is in the line with which a message without torch's layout starts."""

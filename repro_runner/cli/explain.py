@@ -68,6 +68,8 @@ exit codes:
   2    the arguments or a file are not valid; the program was not run
   130  interrupted; the report goes up to there
 """
+_ONLY_OURS = ("--fix", "--cost", "--share", "--report", "--fail-on-break", "--fail-under", "--allow", "--write-allow")
+"""Options that programs hardly ever have."""
 _MOST = 5
 """How many breaks are named in one line."""
 
@@ -85,6 +87,8 @@ def main(argv: Sequence[str]) -> int:
     if not words:
         parser.error("name a script, or -m and a module; `graphbreak explain --help` has examples")
     _check_options(arguments, words)
+    if misplaced := [word for word in words[1:] if word.partition("=")[0] in _ONLY_OURS]:
+        _to_stderr(f"note: {', '.join(misplaced)} went to {words[0]}; explain's own options stand before it")
     try:
         return _explain(arguments, words)
     except KeyboardInterrupt:

@@ -162,6 +162,16 @@ def test_a_program_that_compiles_nothing_is_told_how_to(home: Path, capfd: pytes
     assert "--compile MODULE:FUNC" in ended.out
 
 
+def test_options_that_stand_behind_the_program_are_the_programs_and_that_is_told(
+    home: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (home / "train.py").write_text("import sys\nprint(sys.argv[1:])\n", "utf-8")
+    assert graphbreak(["explain", "train.py", "--fail-under=90", "--epochs", "1", "--cost"]) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("['--fail-under=90', '--epochs', '1', '--cost']\n")
+    assert err == "note: --fail-under=90, --cost went to train.py; explain's own options stand before it\n"
+
+
 def test_a_function_is_compiled_on_request_and_fails_the_check(home: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ended = run(home, capfd, PLAIN, "--compile", "train.py:step", "--fail-on-break")
     assert ended.code == 1
