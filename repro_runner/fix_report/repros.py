@@ -38,6 +38,8 @@ _MOST_SITES = 40
 """Scripts are made for at most this many sites. Others get only the registry's program."""
 _MOST_TRIED = 6
 """At most this many programs are tried per site, those of the innermost functions first."""
+_MOST_LINES = 200
+"""A longer script is written only if it is confirmed."""
 _SECONDS_PER_SCRIPT = 60.0
 _NO_TIME = "no run, since the time for all scripts was used up"
 _BREAKS = ("verified", "reproduced")
@@ -166,8 +168,14 @@ def make_own_repros(
     chosen: list[tuple[_Place, _Tried]] = []
     for place, extracted in different:
         tried_one = _first_confirmed(findings, place, extracted["programs"], children, ends)
+        lines = len(tried_one.program["code"].splitlines()) if tried_one else 0
         if tried_one is None:
             without[place.site.where] = "; ".join(extracted["reasons"])
+        elif lines > _MOST_LINES and not tried_one.confirmed:
+            name = tried_one.program["function"]
+            without[place.site.where] = (
+                f"{name}, with what it needs, has {lines} lines, and does not break so by itself"
+            )
         else:
             chosen.append((place, tried_one))
     repros: dict[int, tuple[ReproScript, ...]] = {}

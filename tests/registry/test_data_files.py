@@ -48,6 +48,7 @@ def taxonomy(tmp_path: Path, text: str) -> Path:
     ("text", "reason"),
     [
         ("[", "not YAML"),
+        (GOOD + "- {key: b, title: B, why: w, way_out: o, title: C}\n", "taxonomy.yml:3: .*'title' is there twice"),
         ("categories: 3", "needs a list"),
         ("- a", "needs a list"),
         (
