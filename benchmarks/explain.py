@@ -40,7 +40,7 @@ CALLS = 20_000
 
 
 def main() -> None:
-    """Print four tables; a child prints what it measured. `--places` prints only the last one."""
+    """Print five tables; a child prints what it measured. `--places` prints only the last one."""
     if sys.argv[1:] == ["--places"]:
         print_places()
         return
@@ -48,6 +48,7 @@ def main() -> None:
         print(json.dumps(CHILDREN[sys.argv[1]](*sys.argv[2:])))
         return
     print_found(print_cost())
+    print_whole()
     print_steady_state()
     print_places()
 
@@ -78,18 +79,41 @@ def _measure(tool: str, program: str) -> tuple[list[float], set[int]]:
     return [one / before for before, one in zip(plain, watched, strict=True)], set(lines)
 
 
+def print_whole() -> None:
+    """CPU of a whole process that compiles once, with the report that explain prints at its end, and without."""
+    model = "from tests.repro_runner.fixtures import hugging_face_models as models\n"
+    model += "models.run_compiled(models.build('wav2vec2'))\n"
+    print(f"\n| a whole process, median of {REPEATS} | CPU s | with `graphbreak explain` | ratio |\n|---|---|---|---|")
+    for program, text in (("seven", SEVEN.read_text("utf-8")), ("wav2vec2", model)):
+        with tempfile.TemporaryDirectory() as folder:
+            script = Path(folder, "program.py")
+            script.write_text(text, "utf-8")
+            explain = ["-m", "repro_runner", "explain"]
+            commands = [[sys.executable, *before, str(script)] for before in ([], explain)]
+            took = [[_cpu_of(command) for command in commands] for _ in range(REPEATS)]
+        plain, watched, ratio = (
+            statistics.median(some) for some in zip(*((a, b, b / a) for a, b in took), strict=True)
+        )
+        print(f"| {PROGRAMS[program]} | {plain:.1f} | {watched:.1f} | {ratio:.2f} |", flush=True)
+
+
+def _cpu_of(command: list[str]) -> float:
+    """CPU seconds of a command and its children."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    environment = _environment(PYTHONPATH=str(ROOT))
+    subprocess.run(command, capture_output=True, check=True, env=environment)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
 def _tlparse(folder: str) -> tuple[float, str]:
     """CPU seconds of parsing one compilation, and what the parsed trace tells.
 
     Its page of failures has the lines of frames that were given up; its artifacts have all.
     """
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     (trace,) = Path(folder).glob("*.log")
     out = Path(folder, "out")
-    command = ["tlparse", str(trace), "-o", str(out), "--no-browser"]
-    subprocess.run(command, capture_output=True, check=True, env=_environment())
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    seconds = _cpu_of(["tlparse", str(trace), "-o", str(out), "--no-browser"])
     told = "\n".join(path.read_text() for path in out.rglob("*graph_break_reason*"))
     return seconds / (REPEATS + 1), told  # the first round is in the trace, too
 
