@@ -10,6 +10,7 @@ from registry.evidence import read_evidence
 from registry.findings import read_findings
 from registry.fits import read_fits
 from registry.forms import read_forms, read_other_messages
+from registry.lessons import read_lessons
 from registry.measurements import read_measurements
 from registry.merge import Knowledge
 from registry.message_programs import read_message_programs
@@ -45,5 +46,6 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         other_messages=other_messages,
         forms=read_forms(data, other_messages),
         message_programs=read_message_programs(data / "message_programs"),
+        lessons=read_lessons(data.parent / "examples", data / "lessons"),
         fits=read_fits(data / "fits.yml"),
     )

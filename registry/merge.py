@@ -18,6 +18,7 @@ from registry.model import (
     Fits,
     Form,
     GraphBreak,
+    Lesson,
     MessageProgram,
     Note,
     Origin,
@@ -52,6 +53,7 @@ class Knowledge:
     other_messages: Sequence[OtherMessage] = ()
     forms: Sequence[Form] = ()
     message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
+    lessons: tuple[Lesson, ...] = ()
     fits: Mapping[str, Fits] = field(default_factory=dict)
 
     def all_wordings(self) -> Iterable[Wordings]:
@@ -97,6 +99,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         other_messages=tuple(known.other_messages),
         forms=tuple(known.forms),
         message_programs=known.message_programs,
+        lessons=known.lessons,
         fits=known.fits,
     )
 

@@ -428,6 +428,54 @@ class MessageProgram:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A part of a lesson: text in Markdown, or code."""
+
+    text: str = ""
+    code: str = ""
+    line: int = 0
+    """Where the code starts in the file, from 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellOutput:
+    """What a cell of code printed, and the SVG that its last expression has."""
+
+    text: str = ""
+    picture: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LessonRun:
+    """A lesson in one environment."""
+
+    environment: Environment
+    sha256: str
+    outputs: tuple[CellOutput, ...]
+    """One per cell of code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lesson:
+    """A program of `examples/` that teaches something."""
+
+    name: str
+    title: str
+    lead: str
+    explains: tuple[str, ...]
+    """Ids, keys of categories, and names of messages."""
+    file: str
+    cells: tuple[Cell, ...]
+    sha256: str
+    runs: tuple[LessonRun, ...] = ()
+    """Those of this very source, oldest release first."""
+
+    @property
+    def page(self) -> str:
+        return f"learn/{self.name.replace('_', '-')}.html"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Registry:
     """All of it, sorted by id."""
 
@@ -448,6 +496,7 @@ class Registry:
     forms: tuple[Form, ...] = ()
     """Of other messages, of ids, and wordings of torch 2.0 to 2.7."""
     message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
+    lessons: tuple[Lesson, ...] = ()
     fits: Mapping[str, Fits] = field(default_factory=dict)
     """By id; see registry.fits."""
 

@@ -28,7 +28,7 @@ LAYERS = (
     *("exit_codes", "torch_seams", "process", "environment", "output", "values"),
     *("capture", "model_under_test", "constraints", "graphs", "runs"),
     *("backends", "aot_backend", "adapters", "runner"),
-    *("explain", "logs", "diff", "guards", "minifier", "bench"),
+    *("explain", "logs", "diff", "guards", "minifier", "bench", "lessons"),
     *("fix_report", "assistant", "report", "demo", "cli"),
 )
 """The rooms of repro_runner from below: each imports only rooms that stand before it, and itself."""

@@ -25,6 +25,7 @@ VERBS = {
     "doctor": "check that the installed torch has every private name that is used here",
     "explain": "run a script, and tell where its graphs break, how often, and what to do",
     "guards": "a model's guards, breaks and recompiles in plain words",
+    "learn": "how torch.compile works: lessons that run here",
     "log": "the breaks in logs, traces and tracebacks, with their fixes; needs no torch",
     "merge": "join evidence files of shards into one",
     "minify": "the smallest program that fails as a model does",

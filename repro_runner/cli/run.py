@@ -44,6 +44,8 @@ def main(argv: Sequence[str]) -> int:
     try:
         if arguments.messages:
             return _run_messages(arguments)
+        if arguments.lessons:
+            return _run_lessons(arguments)
         repros = _choose(arguments)
         with _executor(arguments) as executor:
             environment = executor.environment()
@@ -85,6 +87,7 @@ def _parser() -> argparse.ArgumentParser:
         default="local",
         help="ray: on the cluster at RAY_ADDRESS, or here",
     )
+    parser.add_argument("--lessons", action="store_true", help="record what the programs in examples/ print instead")
     parser.add_argument("--resume", action="store_true", help="leave out what the file already has for this repro")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the evidence file")
     parser.add_argument("--json", action="store_true", help="one JSON object per program on standard output")
@@ -116,6 +119,30 @@ def _run_messages(arguments: argparse.Namespace) -> int:
         problems = list(find_problems({name: records[name]}))
         bad += bool(problems)
         print("\n".join(problems) or f"{name}: holds", flush=True)
+    return NOT_AS_IT_SHOULD_BE if bad else DONE
+
+
+def _run_lessons(arguments: argparse.Namespace) -> int:
+    """Run lessons, a line each; what they print goes to registry/lessons/."""
+    from registry.lessons import dump_lessons
+    from repro_runner.environment import describe_environment
+    from repro_runner.lessons.recording import find_lessons, record_lesson
+
+    known = find_lessons()
+    if unknown := [name for name in arguments.ids if name not in known]:
+        raise InvalidInput([Problem(name, "is no lesson; `graphbreak learn --list` has them") for name in unknown])
+    environment = describe_environment(arguments.device)
+    out = arguments.out or DATA / "lessons" / file_name(environment)
+    check_writable(out)
+    records = json.loads(read_data_file(out))["records"] if out.exists() else {}
+    bad = 0
+    for name in arguments.ids or known:
+        record, failure = record_lesson(known[name])
+        bad += bool(failure)
+        if not failure:
+            records[name] = record
+            write_data_file(out, dump_lessons(environment, records))
+        print(f"{name}: {failure or 'recorded'}", flush=True)
     return NOT_AS_IT_SHOULD_BE if bad else DONE
 
 

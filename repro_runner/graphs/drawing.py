@@ -40,8 +40,15 @@ class _Box:
     refused: bool
 
 
-def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] = ()) -> str:
-    """The SVG's text; what the device would refuse is framed in red."""
+class Drawing(str):
+    """The text of an SVG. A notebook shows the picture."""
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
+def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] = ()) -> Drawing:
+    """The graph as SVG; what the device would refuse is framed in red."""
     boxes, reads = _boxes_and_reads(graph, violations)
     layout = place_boxes(reads, box_width=_BOX_WIDTH + _BETWEEN, lane_width=_LANE)
     everywhere = [*layout.middles.values(), *(middle for lanes in layout.lanes.values() for middle in lanes), 0.0]
@@ -59,7 +66,7 @@ def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] =
     for box in boxes:
         x, y = layout.middles[box.name] + shift, _top(layout.rows[box.name])
         _draw_box(svg, box, x, y, names.get(box.name, ""))
-    return ElementTree.tostring(svg, encoding="unicode") + "\n"
+    return Drawing(ElementTree.tostring(svg, encoding="unicode") + "\n")
 
 
 def _boxes_and_reads(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_Box], dict[str, list[str]]]:

@@ -28,8 +28,6 @@ _LOGGER_CLOCK = re.compile(r"(?m)^([VDIWEF])[0-9]{4} [0-9:.]+ [0-9]+ ")
 
 def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, Any]:
     """The record of one program: what it printed, and for each fix whether it is silent and equals eager."""
-    from repro_runner.runner.execute import normalise
-
     with tempfile.TemporaryDirectory(prefix="graphbreak-message-") as folder:
         path = Path(folder, "program.py")
         path.write_text(program.source, "utf-8")
@@ -40,9 +38,16 @@ def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, 
             said, outcome = _run(program, path, fix)
             fixes[fix] = {"silent": find_own(program, said, matcher) is None, "equal": outcome == "equal"}
             if outcome != "equal":
-                fixes[fix]["cause"] = normalise(outcome, Path(folder))[-500:]
-        said = normalise(_LOGGER_CLOCK.sub(r"\1 ", found.message.text), Path(folder)) if found else ""
-        return {"sha256": program.sha256, "printed": _OTHER_FOLDERS.sub("", said), "fixes": fixes}
+                fixes[fix]["cause"] = without_place_and_time(outcome, Path(folder))[-500:]
+        said = without_place_and_time(found.message.text, Path(folder)) if found else ""
+        return {"sha256": program.sha256, "printed": said, "fixes": fixes}
+
+
+def without_place_and_time(text: str, folder: Path) -> str:
+    """What a program in `folder` printed, without folders, clocks and process ids: the same on every machine."""
+    from repro_runner.runner.execute import normalise
+
+    return _OTHER_FOLDERS.sub("", normalise(_LOGGER_CLOCK.sub(r"\1 ", text), folder))
 
 
 def _run(program: MessageProgram, path: Path, function: str) -> tuple[str, str]:

@@ -1,0 +1,106 @@
+"""Lessons: the programs in `examples/`, and what they printed, in `registry/lessons/`.
+
+A lesson is a Python program in cells, as editors and jupytext know them: `# %%` starts a cell of code,
+`# %% [markdown]` one of text. Its docstring has the title, the lead, and what it explains.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from registry.datafile import read_data_file, shown
+from registry.documents import document_text, head
+from registry.errors import InvalidInput, Problem
+from registry.model import Cell, CellOutput, Lesson, LessonRun
+from registry.result_files import parse_environment, read_result_files
+
+KIND = "lessons"
+SCHEMA = 1
+_MARK = "# %%"
+_TEXT_MARK = "# %% [markdown]"
+_NUMBERED = re.compile(r"[0-9]{2}_(.+)")
+_EXPLAINS = "Explains: "
+
+
+def read_lessons(examples: Path, records: Path) -> tuple[Lesson, ...]:
+    """The lessons in the order of their numbers, each with its runs; every problem at once as InvalidInput."""
+    runs = read_result_files(records, KIND, SCHEMA, _parse_runs)
+    lessons: list[Lesson] = []
+    problems: list[Problem] = []
+    for path in sorted(examples.glob("[0-9][0-9]_*.py")):
+        try:
+            lesson = parse_lesson(path)
+        except (SyntaxError, ValueError) as error:
+            problems.append(Problem(f"{shown(path)}:{getattr(error, 'lineno', None) or 1}", str(error)))
+            continue
+        own = (one[lesson.name] for one in runs if lesson.name in one)
+        lessons.append(_with_runs(lesson, own))
+    if problems:
+        raise InvalidInput(problems)
+    return tuple(lessons)
+
+
+def parse_lesson(path: Path) -> Lesson:
+    """A lesson without its runs. Raises SyntaxError or ValueError if it is none."""
+    source = read_data_file(path)
+    docstring = ast.get_docstring(ast.parse(source))
+    numbered = _NUMBERED.fullmatch(path.stem)
+    if not docstring or not numbered:
+        raise ValueError("needs a docstring, and a name such as 01_first_compilation.py")
+    title, _, rest = docstring.partition("\n")
+    lines = rest.strip().splitlines()
+    explains = [line.removeprefix(_EXPLAINS) for line in lines if line.startswith(_EXPLAINS)]
+    return Lesson(
+        name=numbered[1],
+        title=title.rstrip("."),
+        lead=" ".join(line for line in lines if line and not line.startswith(_EXPLAINS)),
+        explains=tuple(name.strip() for line in explains for name in line.split(",")),
+        file=path.name,
+        cells=tuple(_cells(source)),
+        sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
+    )
+
+
+def _cells(source: str) -> Iterator[Cell]:
+    """The cells after the docstring."""
+    lines = source.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith(_MARK)]
+    if not starts:
+        raise ValueError("has no cells; `# %%` starts one")
+    for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+        body = lines[start + 1 : end]
+        if lines[start].rstrip() == _TEXT_MARK:
+            yield Cell(text="\n".join(line.removeprefix("#").removeprefix(" ") for line in body).strip())
+        elif code := "\n".join(body).strip("\n"):
+            blank = next(number for number, line in enumerate(body) if line.strip())
+            yield Cell(code=code, line=start + 2 + blank)
+
+
+def _with_runs(lesson: Lesson, runs: Iterator[LessonRun]) -> Lesson:
+    """The lesson with the runs of this very source, oldest release first."""
+    return replace(lesson, runs=tuple(run for run in runs if run.sha256 == lesson.sha256))
+
+
+def _parse_runs(content: Mapping[str, Any], _: str) -> dict[str, LessonRun]:
+    environment = parse_environment(content["environment"])
+    return {
+        name: LessonRun(
+            environment=environment,
+            sha256=record["sha256"],
+            outputs=tuple(CellOutput(text=one["text"], picture=one["picture"]) for one in record["outputs"]),
+        )
+        for name, record in content["records"].items()
+    }
+
+
+def dump_lessons(environment: Mapping[str, str], records: Mapping[str, Any]) -> str:
+    """The text of a file with the runs of one environment."""
+    return document_text(
+        {**head(KIND, SCHEMA), "environment": dict(environment), "records": dict(sorted(records.items()))}
+    )

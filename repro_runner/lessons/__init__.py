@@ -1,0 +1,1 @@
+"""Run lessons: the programs in `examples/`, cell by cell, as a notebook runs them."""

@@ -1,0 +1,39 @@
+"""Find the lessons, and run one in a process of its own, to keep what it prints."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from registry.errors import InvalidInput, Problem
+from registry.lessons import read_lessons
+from registry.model import Lesson
+from repro_runner.process import run_command
+from repro_runner.runner.messages import without_place_and_time
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "examples"
+_SECONDS = 900
+
+
+def find_lessons() -> dict[str, Lesson]:
+    """Every lesson by name; InvalidInput if they are not here."""
+    lessons = read_lessons(EXAMPLES, ROOT / "registry" / "lessons")
+    if not lessons:
+        raise InvalidInput([Problem(str(EXAMPLES), "there are no lessons; they are in the repository, so clone it")])
+    return {one.name: one for one in lessons}
+
+
+def record_lesson(lesson: Lesson) -> tuple[dict[str, Any], str]:
+    """(what is kept of a run, why there is nothing to keep; empty if there is)."""
+    path = EXAMPLES / lesson.file
+    command = [sys.executable, "-m", "repro_runner.lessons.running", str(path)]
+    ended = run_command(command, seconds=_SECONDS, folder=ROOT)
+    if ended.failure:
+        return {}, f"it {ended.failure}: {ended.stderr.text.strip().splitlines()[-1:]}"
+    outputs = json.loads(ended.stdout.text.splitlines()[-1])
+    for one in outputs:
+        one["text"] = without_place_and_time(one["text"], EXAMPLES)
+    return {"sha256": lesson.sha256, "outputs": outputs}, ""
