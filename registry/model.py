@@ -472,7 +472,8 @@ class Lesson:
 
     @property
     def page(self) -> str:
-        return f"learn/{self.name.replace('_', '-')}.html"
+        """Its page. That of `start` is the page of all lessons."""
+        return f"learn/{'index' if self.name == 'start' else self.name.replace('_', '-')}.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,7 @@ from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
 from sitegen.facets import STATUSES, facets_of
+from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
 from sitegen.programs import seen_in
 from sitegen.related import Relations
@@ -50,6 +51,7 @@ class BreakPages:
     """Renders pages; keeps what all of them look up."""
 
     def __init__(self, registry: Registry, programs: Programs, environment: jinja2.Environment) -> None:
+        self._registry = registry
         self._programs = programs
         self._newest = registry.releases[-1] if registry.releases else ""
         self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
@@ -70,6 +72,7 @@ class BreakPages:
             counsels=self._counsels.get(gb.gb_id, ()),
             newest=self._newest,
             related=self._relations.of(gb),
+            lessons=lessons_about(self._registry, gb.gb_id, gb.category),
             seen_in=seen_in(gb),
             report_url=report_url(gb, self._issue),
             rows=release_rows(gb),

@@ -11,6 +11,7 @@ from registry.snippets import Program, Programs, Snippet
 from sitegen.counts import Lists
 from sitegen.dashboard import used_categories
 from sitegen.facets import STATUSES
+from sitegen.learn import lessons_about
 from sitegen.sentences import first_sentence
 
 KINDS = {"rewrite": "Rewrite the code", "flag": "Set a flag", "custom op": "Make it an operator"}
@@ -45,6 +46,7 @@ def _context(registry: Registry, programs: Programs, category: Category, lists: 
         "flags": _flags(breaks, fixes),
         "breaks": [(gb, fixes[gb.gb_id]) for gb in breaks],
         "kinds_of_fix": KINDS,
+        "lessons": lessons_about(registry, category.key),
     }
 
 

@@ -9,6 +9,7 @@ import jinja2
 from registry.ids import is_gb_id
 from registry.model import MessageProgram, OtherMessage, Registry
 from sitegen.code import highlight
+from sitegen.learn import lessons_about
 
 
 def render_messages(registry: Registry, environment: jinja2.Environment) -> dict[str, str]:
@@ -19,7 +20,10 @@ def render_messages(registry: Registry, environment: jinja2.Environment) -> dict
     return {
         "messages.md": index.render(messages=registry.other_messages),
         **{
-            f"messages/{one.slug}.md": template.render(_context(one, registry.message_programs.get(one.slug), titles))
+            f"messages/{one.slug}.md": template.render(
+                _context(one, registry.message_programs.get(one.slug), titles),
+                lessons=lessons_about(registry, one.slug),
+            )
             for one in registry.other_messages
         },
     }

@@ -1,4 +1,4 @@
-"""Pages that are not about one break: the dashboard, releases, categories, what a break costs, other messages."""
+"""Pages that are not about one break: dashboard, releases, categories, what a break costs, other messages, lessons."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from registry.snippets import Programs
 from sitegen.break_cost import render_cost
 from sitegen.categories import render_categories
 from sitegen.dashboard import dashboard_context
+from sitegen.learn import render_learn
 from sitegen.messages import render_messages
 from sitegen.releases_page import render_releases
 
@@ -21,4 +22,5 @@ def render_overview(registry: Registry, programs: Programs, environment: jinja2.
         **render_releases(registry, environment),
         **render_categories(registry, programs, environment),
         **render_messages(registry, environment),
+        **render_learn(registry, environment),
     }

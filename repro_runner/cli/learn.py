@@ -80,5 +80,5 @@ def _teach(lesson: Lesson) -> int:
             traceback.print_exc()
             return NOT_AS_IT_SHOULD_BE
         shown = output.text or ("(a picture; it is on the lesson's page)" if output.picture else "")
-        console.print(Text(plain(shown.rstrip("\n")) + "\n"), soft_wrap=True)
+        console.print(Text("\n".join(map(plain, shown.rstrip("\n").split("\n"))) + "\n"), soft_wrap=True)
     return DONE

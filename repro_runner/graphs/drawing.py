@@ -21,7 +21,7 @@ from repro_runner.graphs.layers import Edge, Layout, place_boxes
 from repro_runner.torch_seams import OpOverload, pytree
 
 _STYLE = Path(__file__).with_name("drawing.css")
-_BOX_WIDTH, _BOX_HEIGHT, _BETWEEN, _ROW, _LANE, _MARGIN, _LEGEND, _LEGEND_ENTRY = 190, 38, 16, 84, 10, 20, 40, 110
+BOX_WIDTH, BOX_HEIGHT, BETWEEN, _ROW, _LANE, MARGIN, LEGEND, _LEGEND_ENTRY = 190, 38, 16, 84, 10, 20, 40, 110
 _LETTERS = 26
 """How many fit in a box."""
 _MULTIPLYING = re.compile(r"aten\.(\w*mm|\w*bmm|convolution\w*|_?scaled_dot_product\w*|linear\w*|\w*addmv|mv|dot)\.")
@@ -31,13 +31,15 @@ _UNWRITABLE = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Box:
-    name: str
+class Box:
+    """A box with two lines of text, and a tooltip."""
+
+    name: str = ""
     kind: str
     op: str
     tensor: str
-    details: str
-    refused: bool
+    details: str = ""
+    refused: bool = False
 
 
 class Drawing(str):
@@ -50,39 +52,51 @@ class Drawing(str):
 def draw_graph(graph: GraphModule, title: str, violations: Sequence[Violation] = ()) -> Drawing:
     """The graph as SVG; what the device would refuse is framed in red."""
     boxes, reads = _boxes_and_reads(graph, violations)
-    layout = place_boxes(reads, box_width=_BOX_WIDTH + _BETWEEN, lane_width=_LANE)
+    layout = place_boxes(reads, box_width=BOX_WIDTH + BETWEEN, lane_width=_LANE)
     everywhere = [*layout.middles.values(), *(middle for lanes in layout.lanes.values() for middle in lanes), 0.0]
-    shift = _MARGIN + _BOX_WIDTH / 2 - min(everywhere)
-    width = max(max(everywhere) + shift + _BOX_WIDTH / 2, _LEGEND_ENTRY * len(_KINDS)) + _MARGIN
-    height = _MARGIN + _LEGEND + _ROW * (1 + max(layout.rows.values(), default=0)) + _MARGIN
-    size = {"width": f"{width:.0f}", "height": f"{height:.0f}", "viewBox": f"0 0 {width:.0f} {height:.0f}"}
-    svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **size})
-    _text(svg, "title", title)
-    _text(svg, "style", _STYLE.read_text("utf-8"))
-    _draw_legend(svg)
+    shift = MARGIN + BOX_WIDTH / 2 - min(everywhere)
+    used = {box.kind for box in boxes} | ({"refused"} if any(box.refused for box in boxes) else set())
+    legend = {f"other {kind}" if kind == "refused" else kind: kind for kind in _KINDS if kind in used}
+    width = max(max(everywhere) + shift + BOX_WIDTH / 2, _LEGEND_ENTRY * len(legend)) + MARGIN
+    height = MARGIN + LEGEND + _ROW * (1 + max(layout.rows.values(), default=0)) + MARGIN
+    svg = new_svg(title, width=width, height=height)
+    draw_legend(svg, legend)
     for edge in layout.lanes:
         _draw_edge(svg, layout, shift, edge)
     names = _names_shown(layout)
     for box in boxes:
         x, y = layout.middles[box.name] + shift, _top(layout.rows[box.name])
-        _draw_box(svg, box, x, y, names.get(box.name, ""))
+        draw_box(svg, box, x, y, names.get(box.name, ""))
+    return finish(svg)
+
+
+def new_svg(title: str, *, width: float, height: float) -> ElementTree.Element:
+    """An empty picture with its title and its style."""
+    size = {"width": f"{width:.0f}", "height": f"{height:.0f}", "viewBox": f"0 0 {width:.0f} {height:.0f}"}
+    svg = ElementTree.Element("svg", {"xmlns": "http://www.w3.org/2000/svg", "role": "img", **size})
+    add_text(svg, "title", title)
+    add_text(svg, "style", _STYLE.read_text("utf-8"))
+    return svg
+
+
+def finish(svg: ElementTree.Element) -> Drawing:
     return Drawing(ElementTree.tostring(svg, encoding="unicode") + "\n")
 
 
-def _boxes_and_reads(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[_Box], dict[str, list[str]]]:
+def _boxes_and_reads(graph: GraphModule, violations: Sequence[Violation]) -> tuple[list[Box], dict[str, list[str]]]:
     """The boxes, and the boxes that each one reads. A `getitem` has no box: its readers read the tuple's maker.
     Each output has a box of its own below its maker, since lines to one box at the end would hide everything."""
     wrong: dict[str, list[str]] = {}
     for violation in violations:
         wrong.setdefault(violation.node, []).append(str(violation))
-    boxes: list[_Box] = []
+    boxes: list[Box] = []
     reads: dict[str, list[str]] = {}
     for node in graph.graph.nodes:
         if node.op == "output":
             for maker, places in _outputs(node).items():
                 name = f"output.{maker}"
                 boxes.append(
-                    _Box(name=name, kind="output", op=f"output {places}", tensor=maker, details="", refused=False)
+                    Box(name=name, kind="output", op=f"output {places}", tensor=maker, details="", refused=False)
                 )
                 reads[name] = [maker]
         elif not picks_from_a_tuple(node):
@@ -106,11 +120,11 @@ def _value_maker(node: Node) -> Node:
     return node
 
 
-def _make_box(node: Node, wrong: Sequence[str]) -> _Box:
+def _make_box(node: Node, wrong: Sequence[str]) -> Box:
     tensors = [str(tensor) for tensor in traced_tensors(node)]
     op = op_name(node)
     given = str(node.target) if node.op in ("placeholder", "get_attr") else op
-    return _Box(
+    return Box(
         name=node.name,
         kind=_kind(node, op),
         op=given.removeprefix("aten.").removesuffix(".default"),
@@ -133,24 +147,25 @@ def _kind(node: Node, op: str) -> str:
     return "other"
 
 
-def _draw_legend(svg: ElementTree.Element) -> None:
-    for index, kind in enumerate(_KINDS):
-        group = ElementTree.SubElement(svg, "g", {"class": f"other {kind}" if kind == "refused" else kind})
-        place = {"x": str(_MARGIN + _LEGEND_ENTRY * index), "y": str(_MARGIN)}
+def draw_legend(svg: ElementTree.Element, labels: Mapping[str, str]) -> None:
+    """One entry per kind of box: class -> label."""
+    for index, (kind, label) in enumerate(labels.items()):
+        group = ElementTree.SubElement(svg, "g", {"class": kind})
+        place = {"x": str(MARGIN + _LEGEND_ENTRY * index), "y": str(MARGIN)}
         ElementTree.SubElement(group, "rect", {**place, "width": "16", "height": "12", "rx": "2"})
-        _text(group, "text", kind, {"x": str(_MARGIN + 22 + _LEGEND_ENTRY * index), "y": str(_MARGIN + 11)})
+        add_text(group, "text", label, {"x": str(MARGIN + 22 + _LEGEND_ENTRY * index), "y": str(MARGIN + 11)})
 
 
 def _draw_edge(svg: ElementTree.Element, layout: Layout, shift: float, edge: Edge) -> None:
     """A line that leaves and arrives upright, and runs straight where it passes a row."""
     source, box = edge
-    x, y = layout.middles[source] + shift, _top(layout.rows[source]) + _BOX_HEIGHT
+    x, y = layout.middles[source] + shift, _top(layout.rows[source]) + BOX_HEIGHT
     path = [f"M{x:.0f} {y:.0f}"]
     lanes = [(lane + shift, _top(row)) for row, lane in enumerate(layout.lanes[edge], layout.rows[source] + 1)]
     for next_x, next_y in [*lanes, (layout.middles[box] + shift, _top(layout.rows[box]))]:
         halfway = (y + next_y) / 2
         path.append(f"C{x:.0f} {halfway:.0f} {next_x:.0f} {halfway:.0f} {next_x:.0f} {next_y:.0f}")
-        x, y = next_x, next_y + _BOX_HEIGHT
+        x, y = next_x, next_y + BOX_HEIGHT
         path.append(f"V{y:.0f}")
     ElementTree.SubElement(svg, "path", {"class": "edge", "d": "".join(path[:-1])})
 
@@ -165,21 +180,25 @@ def _names_shown(layout: Layout) -> dict[str, str]:
     return {box: ", ".join(names) for box, names in shown.items()}
 
 
-def _draw_box(svg: ElementTree.Element, box: _Box, x: float, y: float, names: str) -> None:
+def draw_box(
+    svg: ElementTree.Element, box: Box, x: float, y: float, names: str = "", *, width: float = BOX_WIDTH
+) -> None:
+    """Draw it. `x` is its middle, `y` its top."""
     group = ElementTree.SubElement(svg, "g", {"class": f"{box.kind} refused" if box.refused else box.kind})
     if box.details:
-        _text(group, "title", box.details)
-    left = f"{x - _BOX_WIDTH / 2:.0f}"
-    size = {"width": str(_BOX_WIDTH), "height": str(_BOX_HEIGHT), "rx": "4"}
+        add_text(group, "title", box.details)
+    left = f"{x - width / 2:.0f}"
+    size = {"width": f"{width:.0f}", "height": str(BOX_HEIGHT), "rx": "4"}
     ElementTree.SubElement(group, "rect", {"x": left, "y": f"{y:.0f}", **size})
     middle = {"x": f"{x:.0f}", "text-anchor": "middle"}
-    _text(group, "text", _shortened(box.op), {**middle, "y": f"{y + 15:.0f}", "class": "op"})
-    _text(group, "text", _shortened(box.tensor), {**middle, "y": f"{y + 30:.0f}", "class": "tensor"})
+    add_text(group, "text", _shortened(box.op), {**middle, "y": f"{y + 15:.0f}", "class": "op"})
+    add_text(group, "text", _shortened(box.tensor), {**middle, "y": f"{y + 30:.0f}", "class": "tensor"})
     if names:
-        _text(group, "text", _shortened(names), {"x": left, "y": f"{y + _BOX_HEIGHT + 12:.0f}", "class": "name"})
+        add_text(group, "text", _shortened(names), {"x": left, "y": f"{y + BOX_HEIGHT + 12:.0f}", "class": "name"})
 
 
-def _text(parent: ElementTree.Element, tag: str, text: str, attributes: Mapping[str, str] | None = None) -> None:
+def add_text(parent: ElementTree.Element, tag: str, text: str, attributes: Mapping[str, str] | None = None) -> None:
+    """Add an element with a text in it."""
     element = ElementTree.SubElement(parent, tag, dict(attributes or {}))
     element.text = _UNWRITABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
@@ -189,4 +208,4 @@ def _shortened(text: str) -> str:
 
 
 def _top(row: int) -> float:
-    return _MARGIN + _LEGEND + _ROW * row
+    return MARGIN + LEGEND + _ROW * row

@@ -57,19 +57,21 @@ def _compiled(cell: Cell, path: Path) -> tuple[CodeType, CodeType | None]:
 
 @contextlib.contextmanager
 def _everything_printed() -> Iterator[list[str]]:
-    """What is printed meanwhile, by this process and its children; loggers keep the stream that they began with."""
+    """What is printed meanwhile: by this process, by its children, and by loggers, which keep their first stream."""
     printed: list[str] = []
-    kept = [os.dup(stream) for stream in (1, 2)]
-    with tempfile.TemporaryFile() as file:
+    kept = [os.dup(number) for number in (1, 2)]
+    with tempfile.TemporaryFile() as file, open(os.dup(file.fileno()), "w", 1, "utf-8") as stream:
         _flush()
-        for stream in (1, 2):
-            os.dup2(file.fileno(), stream)
+        for number in (1, 2):
+            os.dup2(file.fileno(), number)
         try:
-            yield printed
+            with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+                yield printed
         finally:
+            stream.flush()
             _flush()
-            for stream, original in zip((1, 2), kept, strict=True):
-                os.dup2(original, stream)
+            for number, original in zip((1, 2), kept, strict=True):
+                os.dup2(original, number)
                 os.close(original)
             file.seek(0)
             printed.append(file.read().decode("utf-8", "replace"))

@@ -1,0 +1,90 @@
+"""The lessons: a page per lesson with its text, its code, and what that printed; the first one lists the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jinja2
+
+from registry.model import Lesson, LessonRun, Registry
+from sitegen.code import highlight
+from sitegen.markdown_shim import markdown_converter
+
+START = "start"
+"""The lesson that newcomers read first. Its page is that of the whole section."""
+_PICTURES = "assets/learn"
+
+
+def render_learn(registry: Registry, environment: jinja2.Environment) -> dict[str, str]:
+    """Return {path under docs/: text}."""
+    template = environment.get_template("lesson.md.j2")
+    titles = _titles(registry)
+    texts: dict[str, str] = {}
+    others = [one for one in registry.lessons if one.name != START]
+    for place, lesson in enumerate(registry.lessons):
+        texts |= _pictures(lesson)
+        texts[lesson.page.replace(".html", ".md")] = template.render(
+            lesson=lesson,
+            parts=list(_parts(lesson)),
+            shown=lesson.runs[0] if lesson.runs else None,
+            also=lesson.runs[1:],
+            explains=[titles[name] for name in lesson.explains if name in titles],
+            lessons=others if lesson.name == START else (),
+            start=registry.lessons[0] if lesson.name != START else None,
+            after=registry.lessons[place + 1] if place + 1 < len(registry.lessons) else None,
+        )
+    return texts
+
+
+def lessons_about(registry: Registry, *names: str) -> list[Lesson]:
+    """The lessons that explain one of these ids, categories or messages; the first one is for everybody."""
+    about = [one for one in registry.lessons if not set(names).isdisjoint(one.explains) and one.name != START]
+    return [*about, *(one for one in registry.lessons if one.name == START)]
+
+
+def _titles(registry: Registry) -> dict[str, dict[str, str]]:
+    """What a lesson may explain: name -> link and text."""
+    kinds = {one.key: {"page": f"../categories/{one.key}.html", "text": one.title} for one in registry.categories}
+    messages = {one.slug: {"page": f"../{one.page}", "text": one.title} for one in registry.other_messages}
+    breaks = {
+        gb.gb_id: {"page": f"../gb/{gb.gb_id.lower()}.html", "text": f"{gb.gb_id}: {gb.gb_type}"} for gb in registry
+    }
+    return {**kinds, **messages, **breaks}
+
+
+def _parts(lesson: Lesson) -> Iterator[dict[str, Any]]:
+    """The cells for the page: text as HTML, or code with what it printed in each run."""
+    to_html = markdown_converter()
+    number = 0
+    for cell in lesson.cells:
+        if cell.text:
+            yield {"text": to_html(cell.text), "code": "", "outputs": []}
+            continue
+        outputs = [(run, run.outputs[number]) for run in lesson.runs]
+        yield {
+            "text": "",
+            "code": highlight(cell.code),
+            "outputs": [
+                {"run": run, "text": output.text, "picture": _picture_file(lesson, run, number)}
+                for run, output in outputs
+                if output.text or output.picture
+            ],
+        }
+        number += 1
+
+
+def _pictures(lesson: Lesson) -> dict[str, str]:
+    return {
+        f"{_PICTURES}/{name}": output.picture
+        for run in lesson.runs
+        for number, output in enumerate(run.outputs)
+        if (name := _picture_file(lesson, run, number))
+    }
+
+
+def _picture_file(lesson: Lesson, run: LessonRun, number: int) -> str:
+    """The file of a cell's picture; empty if it has none."""
+    if not run.outputs[number].picture:
+        return ""
+    return f"{lesson.name.replace('_', '-')}-{run.environment.device}-{number + 1}.svg"
