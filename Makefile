@@ -10,13 +10,14 @@ SHARED := -n $(WORKERS) --dist loadgroup
 # Compiled once, and not again in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site setup test quick prove durations lint format tools bench clean
+.PHONY: help site setup test quick prove durations lint format tools taxonomy bench clean
 
 help:
 	@echo "make site    generate docs/ and browsable HTML in _site/"
 	@echo "make test    set up everything the tests need, and run them all"
 	@echo "make quick   lint and the quick tests, in under a minute"
 	@echo "make prove   what takes longer: every program under every backend, as the committed evidence has it"
+	@echo "make taxonomy   all kinds of graph breaks as one PDF"
 	@echo "make bench   the figures in the README"
 
 site: $(VENV)/.light
@@ -64,6 +65,12 @@ prove: $(VENV)/.test
 # On a machine that does nothing else.
 durations: $(VENV)/.test tools
 	$(PY) -m pytest -q $(SHARED) --record-durations -m 'not corpus'
+
+# All kinds of breaks in one document.
+taxonomy: site tools
+	$$(command -v chromium-headless-shell || command -v chromium) --headless --no-sandbox --disable-gpu --disable-quic \
+	  --user-data-dir=$$(mktemp -d) --no-pdf-header-footer --print-to-pdf=_site/taxonomy.pdf _site/taxonomy.html
+	@echo "open _site/taxonomy.pdf"
 
 bench: $(VENV)/.test tools
 	$(PY) -m pip install --quiet --editable '.[bench]' --constraint constraints.txt

@@ -8,12 +8,9 @@ Explains: wrong-results, backend-compiler-failed, inductor-crash, double-backwar
 """
 
 # %% [markdown]
-# torch has two lists of backends. The first has those for daily use, the second has all of them. The cell asks for five
-# that every installation has.
+# Everything that this lesson imports:
 
 # %%
-import functools
-import operator
 import os
 import re
 import statistics
@@ -23,7 +20,6 @@ import warnings
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 from torch._inductor.decomposition import select_decomp_table
@@ -35,6 +31,11 @@ from repro_runner.constraints import UnsupportedOpsConstraint
 device = "cuda" if torch.cuda.is_available() else "cpu"
 warnings.filterwarnings("ignore", "TensorFloat32")  # advice about GPUs, which is not what this lesson is about
 
+# %% [markdown]
+# `torch._dynamo.list_backends()` has the names of the backends for daily use, `torch._dynamo.list_backends(None)` has all
+# names. These five are in every installation:
+
+# %%
 for name in ("inductor", "cudagraphs", "eager", "aot_eager", "aot_eager_decomp_partition"):
     assert name in torch._dynamo.list_backends(None)
     print(f"{name}: {'daily use' if name in torch._dynamo.list_backends() else 'debugging'}")
@@ -55,7 +56,7 @@ for name in ("inductor", "cudagraphs", "eager", "aot_eager", "aot_eager_decomp_p
 
 # %%
 def loss(x, w):
-    return F.gelu(x @ w).sum()
+    return torch.nn.functional.gelu(x @ w).sum()
 
 
 def names(graph):
@@ -132,18 +133,23 @@ def product(x):
 
 
 # %%
+def wait():
+    if device == "cuda":
+        torch.cuda.synchronize()
+
+
 def seconds(function, argument):
-    torch.cuda.synchronize() if device == "cuda" else None
+    wait()
     start = time.perf_counter()
     function(argument)
-    torch.cuda.synchronize() if device == "cuda" else None
+    wait()
     return time.perf_counter() - start
 
 
 def speedups(function, argument):
     versions = {name: torch.compile(function, backend=name) for name in ("eager", "aot_eager", "inductor")}
     versions["plain"] = function
-    rounds = [{name: seconds(version, argument) for name, version in versions.items()} for _ in range(8)]
+    rounds = [{name: seconds(version, argument) for name, version in versions.items()} for _ in range(12)]
     medians = {name: statistics.median(one[name] for one in rounds[1:]) for name in versions}
     return {name: medians["plain"] / medians[name] for name in versions if name != "plain"}
 
@@ -157,16 +163,16 @@ for function, argument in ((chain, numbers), (curves, numbers), (product, matrix
 # - `eager` and `aot_eager` do the same work with the same kernels, so expect about 1.0 from them, in every row.
 # - The chain is where Inductor gains: the plain version reads and writes the whole tensor at every operator, the
 #   compiled one once.
-# - For `tanh` look at your own number. On a GPU, memory is still what takes the time. On a CPU it is the arithmetic,
-#   and Inductor's loop can even be slower than torch's own kernel.
-# - The matrix product stays about where it is. Inductor calls the same library for it that plain torch calls. If your
-#   model's time is in big matrix products, **do not expect much from compiling**: only what stands between them gets
-#   faster.
+# - For `tanh` look at your own number. On a GPU it is usually still memory that takes the time. On a CPU it is the
+#   arithmetic, and Inductor's loop can even be slower than torch's own kernel.
+# - The matrix product stays about where it is. By default, Inductor calls the same library for it that plain torch
+#   calls. If your model's time is in big matrix products, **do not expect much from compiling**: only what stands
+#   between them gets faster.
 #
 # ## Which stage is at fault?
 #
 # Each backend adds one stage to the one before. So if something goes wrong, run the same program with `eager`, then
-# `aot_eager`, then `inductor`. The first one that goes wrong names the stage. We try it with three programs that fail in
+# `aot_eager`, then `inductor`. The first one that goes wrong names the stage. Here are three programs that go wrong in
 # different ways.
 
 
@@ -217,13 +223,13 @@ for title, (function, use) in programs.items():
 # - The random numbers differ with Inductor only. It has its own generator. That is no error, but it looks like one when
 #   you compare results (`torch._inductor.config.fallback_random = True` brings the old numbers back).
 #
-# For a finer answer, put `aot_eager_decomp_partition` between the last two. It adds the decompositions, and runs what
-# comes out with torch's own kernels.
+# For a finer answer, put `aot_eager_decomp_partition` between the last two. It adds Inductor's decompositions, and its
+# way to divide the work between forward and backward, and runs the graphs with torch's own kernels.
 #
 # ## Backends that stand for a device
 #
-# This project has two backends of its own. They play an accelerator that can't do everything: you say what it lacks, and
-# they refuse the graphs that need it. `mock` looks at the graphs of stage 2 and runs them with torch's kernels.
+# This project has two backends of its own. They play an accelerator that can't do everything: you say what it lacks,
+# and they refuse the graphs that need it. `mock` looks at the graphs of stage 2 and runs them with torch's kernels.
 # `aot_mock` looks at those of stage 3 and compiles them with Inductor. Once the project is installed, torch finds both
 # by name: `backend="mock"`.
 #
@@ -244,17 +250,18 @@ for missing in ("aten.gelu", "aten.erf"):
             print(f"no {missing}, {name}: refused, {', '.join(where)}")
 
 # %% [markdown]
-# The same program, the same missing operator, two answers. It depends on the stage at which a device takes its graph.
-# A device without `gelu` is fine if somebody decomposes it first. And nobody wrote `erf` in the program: it comes from
-# the decomposition.
+# The same program, the same missing operator, two answers: it depends on the stage at which a device takes its graph. A
+# device without `gelu` is fine if `gelu` is decomposed first. And nobody wrote `erf` in the program, it comes from the
+# decomposition. The backward was refused, too, although the cell never calls it: its graph is made with the forward's.
 #
-# Both backends keep what they saw. These are the files for the graph that `aot_mock` compiled; with `graphbreak
-# artifacts list` you find your own.
+# Both backends keep what they saw. These are the files for the graph that `aot_mock` compiled. (`graphbreak artifacts
+# list` shows yours.)
 
 # %%
-compiled = max(Path(folder.name).rglob("output_code.py")).parents[2]
-for file in sorted(compiled.rglob("*.*"), key=operator.methodcaller("as_posix")):
-    print(file.relative_to(compiled).as_posix())
+graph = next(Path(folder.name).rglob("output_code.py")).parents[2]
+for file in sorted(graph.rglob("*.*")):
+    print(file.relative_to(graph).as_posix())
+folder.cleanup()
 
 # %% [markdown]
 # ## Which one, then?
@@ -262,7 +269,7 @@ for file in sorted(compiled.rglob("*.*"), key=operator.methodcaller("as_posix"))
 # | backend | use it to |
 # | --- | --- |
 # | `inductor` | make a program faster. It is the default, so you need not name it |
-# | `eager` | see graphs, breaks and recompiles quickly, without waiting for a compiler; test whether Dynamo is at fault |
+# | `eager` | see graphs, breaks and recompiles without waiting for a compiler; test whether Dynamo is at fault |
 # | `aot_eager` | test whether AOTAutograd is at fault |
 # | `aot_eager_decomp_partition` | test whether a decomposition is at fault |
 # | `mock`, `aot_mock` | ask what a device that lacks something would refuse |

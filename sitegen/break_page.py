@@ -66,7 +66,7 @@ class BreakPages:
         note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
         page = self._page.render(
             **self._head(gb),
-            **_samples(gb, self._programs.get(gb.gb_id)),
+            **samples(gb, self._programs.get(gb.gb_id)),
             **_wording(gb),
             **_places(gb),
             counsels=self._counsels.get(gb.gb_id, ()),
@@ -144,7 +144,8 @@ def _gone(gb: GraphBreak) -> str:
     return ""
 
 
-def _samples(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
+def samples(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
+    """The program and its fixes as cards."""
     if program is None:
         return {"program": None, "fixes": [], "isolated": []}
     shown = evidence_to_show(gb)

@@ -8,6 +8,7 @@ import jinja2
 
 from registry.model import Category, GraphBreak, Registry
 from registry.snippets import Program, Programs, Snippet
+from sitegen.break_page import samples
 from sitegen.counts import Lists
 from sitegen.dashboard import used_categories
 from sitegen.facets import STATUSES
@@ -24,8 +25,11 @@ def render_categories(registry: Registry, programs: Programs, environment: jinja
     pages = [_context(registry, programs, category, lists) for category in used_categories(registry)]
     template = environment.get_template("category.md.j2")
     index = environment.get_template("categories.md.j2").render(kinds=pages, statuses=STATUSES)
+    newest = registry.releases[-1] if registry.releases else ""
+    kinds = [{**page, "example": _example(page["breaks"], programs)} for page in pages]
     return {
         "categories.md": index,
+        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(kinds=kinds, newest=newest),
         **{f"categories/{page['category'].key}.md": template.render(page, statuses=STATUSES) for page in pages},
     }
 
@@ -44,10 +48,21 @@ def _context(registry: Registry, programs: Programs, category: Category, lists: 
         "by_status": {status: lists.count(category=category.key, status=status) for status in STATUSES},
         "by_fix": [(name, lists.count(category=category.key, fix=kind)) for kind, name in KINDS.items()],
         "flags": _flags(breaks, fixes),
+        "programs": sum(gb.repro is not None for gb in breaks),
         "breaks": [(gb, fixes[gb.gb_id]) for gb in breaks],
         "kinds_of_fix": KINDS,
         "lessons": lessons_about(registry, category.key),
     }
+
+
+def _example(breaks: list[tuple[GraphBreak, tuple[Snippet, ...]]], programs: Programs) -> dict[str, Any] | None:
+    """The break of a kind that most programs of other people hit, of those whose first fix holds; then the shortest."""
+    proven = [gb for gb, held in breaks if held and held[0].name == programs[gb.gb_id].fixes[0].name]
+    if not proven:
+        return None
+    seen = {gb.gb_id: len({one.name for one in gb.sightings}) for gb in proven}
+    best = min(proven, key=lambda gb: (-seen[gb.gb_id], len(programs[gb.gb_id].broken.lines), gb.gb_id))
+    return {"gb": best, **samples(best, programs[best.gb_id])}
 
 
 def held_fixes(gb: GraphBreak, program: Program | None) -> tuple[Snippet, ...]:
