@@ -32,8 +32,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 warnings.filterwarnings("ignore", "TensorFloat32")  # advice about GPUs, which is not what this lesson is about
 
 # %% [markdown]
-# `torch._dynamo.list_backends()` has the names of the backends for daily use, `torch._dynamo.list_backends(None)` has all
-# names. These five are in every installation:
+# `torch._dynamo.list_backends()` has the names of the backends for daily use. With the argument `None` it has all of
+# them. These five are in every installation:
 
 # %%
 for name in ("inductor", "cudagraphs", "eager", "aot_eager", "aot_eager_decomp_partition"):

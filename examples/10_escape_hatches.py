@@ -1,22 +1,21 @@
 """Ways round code that can't be traced, compared.
 
 Some Python can't go into a graph. There are many ways to tell torch what to do with it, and they differ in what they
-keep: one graph, the gradients, the side effects. Here all of them wrap one and the same function.
+keep: one graph, the gradients, the side effects. Here each of them is tried on one and the same function.
 
-Explains: skipped-functions-and-compiler-controls, c-code-and-custom-operators, GB0059, leaf-function-arguments,
-leaf-in-place, wrong-results
+Explains: skipped-functions-and-compiler-controls, c-code-and-custom-operators, GB0059, GB0098, leaf-function-arguments
 """
 
 # %% [markdown]
-# The trouble in this lesson is `normalise`, a function that prints. Dynamo can't put `print` into a graph, so it breaks
-# the graph. The compiled function is always `normalise(x.sin()).cos()`. We ask six questions each time:
+# The trouble in this lesson is `normalise`, a function that prints. Dynamo, the part of torch that traces Python, can't
+# put `print` into a graph. So it ends the graph there and starts another: a graph break. The compiled function is
+# always `normalise(x.sin()).cos()`. We ask six questions each time:
 #
-# - How many graphs are there? One is best.
-# - Are the numbers those of eager?
-# - Are the gradients those of eager?
-# - Does it still print in every call, not only while it is compiled?
-# - Does it notice that the global `factor` has changed?
-# - May the function look at numbers in a tensor? This is asked with a second function, `peek`.
+# - **graphs**: how many are there? One is best.
+# - **numbers**, **gradients**: are they those of eager?
+# - **prints**: does it still print in a call after the first, when nothing is traced any more?
+# - **new global**: does it notice that the global `factor` has changed?
+# - **may peek**: may the function look at the numbers in a tensor? We try this with a second function, `peek`.
 
 # %%
 import contextlib
@@ -26,6 +25,7 @@ import torch
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 factor = 2.0
+graphs = []
 
 
 def normalise(x):
@@ -37,61 +37,66 @@ def peek(x):
     return x / float(x.detach().abs().max())  # float() needs the number itself
 
 
+def backend(graph, inputs):
+    graphs.append(graph)
+    return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
+
+
 # %% [markdown]
-# `compare` asks the questions. `wrap` is what we do to the function. The backend `aot_eager` makes graphs but runs
-# them with the ops of eager, so that the numbers can be compared to the last bit.
+# The backend keeps the graphs to be counted. It runs them with `aot_eager`, which uses the ops of eager, so that the
+# numbers can be compared to the last bit. `ask` has the questions, and `wrap` is what we do to the function.
+
+
+# %%
+def compiled(wrap, function):
+    torch._dynamo.reset()
+    graphs.clear()
+    helper = wrap(function)
+    return torch.compile(lambda x: helper(x.sin()).cos(), backend=backend)
+
+
+def ask(wrap):
+    global factor
+    x, y = (torch.linspace(-1, 1, 8, device=device, requires_grad=True) for _ in range(2))
+    function = compiled(wrap, normalise)
+    got, expected = function(x), normalise(y.sin()).cos()
+    yield str(len(graphs))
+    yield torch.equal(got, expected)
+    (got.sum() + expected.sum()).backward()
+    yield torch.allclose(x.grad, y.grad)
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        function(x)
+    yield "normalising" in printed.getvalue()
+    factor = 3.0
+    yield torch.equal(function(x), normalise(y.sin()).cos())
+    factor = 2.0
+    try:
+        yield torch.equal(compiled(wrap, peek)(x), peek(y.sin()).cos())
+    except Exception:  # noqa: BLE001 - torch has several errors for this
+        yield "error"
+
+
+# %% [markdown]
+# First without any help:
 
 # %%
 QUESTIONS = ("graphs", "numbers", "gradients", "prints", "new global", "may peek")
 table = {}
 
 
-def ask(wrap):
-    global factor
-    graphs, answers = [], []
-    x, y = (torch.linspace(-1, 1, 8, device=device, requires_grad=True) for _ in range(2))
-
-    def backend(graph, inputs):
-        graphs.append(graph)
-        return torch._dynamo.lookup_backend("aot_eager")(graph, inputs)
-
-    def compiled(function):
-        torch._dynamo.reset()
-        helper = wrap(function)
-        return torch.compile(lambda x: helper(x.sin()).cos(), backend=backend)
-
-    function = compiled(normalise)
-    got, expected = function(x), normalise(y.sin()).cos()
-    answers += [len(graphs), torch.equal(got, expected)]
-    got.sum().backward()
-    expected.sum().backward()
-    answers.append(torch.allclose(x.grad, y.grad))
-    with contextlib.redirect_stdout(io.StringIO()) as printed:
-        function(x)
-    answers.append("normalising" in printed.getvalue())
-    factor = 3.0
-    answers.append(torch.equal(function(x), normalise(y.sin()).cos()))
-    factor = 2.0
-    try:
-        answers.append(torch.equal(compiled(peek)(x), peek(y.sin()).cos()))
-    except Exception:  # noqa: BLE001 - torch has many errors for this
-        answers.append("error")
-    return answers
-
-
 def compare(name, wrap):
     with contextlib.redirect_stdout(io.StringIO()):
-        answers = ask(wrap)
-    table[name] = [{True: "yes", False: "no"}.get(one, str(one)) if one != 1 or one is True else "1" for one in answers]
-    print(", ".join(f"{question}: {answer}" for question, answer in zip(QUESTIONS, table[name], strict=True)))
+        answers = [{True: "yes", False: "no"}.get(answer, answer) for answer in ask(wrap)]
+    table[name] = dict(zip(QUESTIONS, answers, strict=True))
+    print(f"{name}:", ", ".join(f"{question} {answer}" for question, answer in table[name].items()))
 
 
 compare("nothing", lambda function: function)
 
 # %% [markdown]
-# Without any help everything is right, in three graphs: up to `print`, the rest of `normalise`, and the rest of its
-# caller. **A graph break is not an error.** It costs time, and fusion ends at it. If this code runs once per second,
-# you need no way round.
+# Everything is right, in three graphs: what stands before `print`, the rest of `normalise`, and the rest of its caller.
+# **A graph break is not an error.** It costs time in each call, and nothing is fused across it. If this code runs
+# once in a second, you need no way round.
 #
 # ## Keep it out of the graph
 #
@@ -104,129 +109,190 @@ compare("torch.compiler.disable", torch.compiler.disable)
 # All is right, and there are two graphs, before and after the function. Nothing inside it is compiled, however much
 # it computes. So put it round the smallest function that holds the trouble.
 #
-# ## Put it into the graph, unseen by Dynamo
+# ## Put it into the graph without a look inside
 #
-# `allow_in_graph` writes the call into the graph without a look inside. Later stages trace through it with tensors
-# that have shapes but no numbers. `nonstrict_trace` does the same, and also takes arguments that are no tensors
-# (lists, dicts, your own classes).
+# `allow_in_graph` writes the call into the graph unread. Later stages of the compiler trace through it, with tensors
+# that have shapes but no numbers. `nonstrict_trace` does the same, and also takes arguments that are no tensors, such
+# as your own classes. Both mark the function that they get, so `copy_of` keeps their marks off `normalise`.
 
 
 # %%
-def freshly_named(function):
-    return lambda x: function(x)  # both mark the function itself; this keeps the marks off `normalise`
+def copy_of(function):
+    return lambda x: function(x)
 
 
-compare("allow_in_graph", lambda function: torch.compiler.allow_in_graph(freshly_named(function)))
-compare("nonstrict_trace", lambda function: torch._dynamo.nonstrict_trace(freshly_named(function)))
+compare("allow_in_graph", lambda function: torch.compiler.allow_in_graph(copy_of(function)))
+compare("nonstrict_trace", lambda function: torch._dynamo.nonstrict_trace(copy_of(function)))
+assert table["nonstrict_trace"]["new global"] == "no"
 
 # %% [markdown]
-# One graph, with right gradients. But read the rest. The `print` ran only while the function was compiled. Worse, a
-# new value of the global was **not noticed**: the result is wrong, and there is no error, because Dynamo makes guards
-# only for what it has seen. And a function that looks at numbers raises an error. Use these two only for functions
-# that compute with tensors and nothing else, and whose Python is at odds with Dynamo.
+# One graph, with right gradients. But read on. The `print` ran only while the function was compiled. Worse, the new
+# value of the global was **not noticed**: the result is wrong, without an error. Dynamo checks in each call only what
+# it has seen, and it has not seen the global. A function that looks at numbers raises an error. Use these two only for
+# functions that compute with their arguments and do nothing else, but whose Python Dynamo does not know.
 #
 # ## Make an operator of it
 #
-# A custom operator is a box: torch never looks inside, and runs it as it is in each call. You tell it the shape of the
-# result (`register_fake`) and the gradient (`register_autograd`).
+# A custom operator is a closed box. Torch never looks inside, and runs it as it is in each call. You tell torch the
+# shape of the result (`register_fake`) and the gradient (`register_autograd`).
 
 
 # %%
-def as_operator(function, gradient=True):
-    name = f"lesson::{function.__name__}{'' if gradient else '_without_gradient'}"
-    operator = torch.library.custom_op(name, function, mutates_args=(), schema="(Tensor x) -> Tensor")
-    operator.register_fake(torch.empty_like)
-    if gradient:
-        operator.register_autograd(backward, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
-    return operator
-
-
-def backward(ctx, grad):  # the gradient of normalise
+def backward(ctx, grad):  # the gradient of normalise, worked out by hand
     (x,) = ctx.saved_tensors
     unit = x / x.norm()
     return (grad - unit * (grad * unit).sum()) * factor / x.norm()
 
 
+def as_operator(function, name="", gradient=backward):
+    operator = torch.library.custom_op(
+        f"lesson::{name or function.__name__}", function, mutates_args=(), schema="(Tensor x) -> Tensor"
+    )
+    operator.register_fake(torch.empty_like)
+    if gradient:
+        operator.register_autograd(gradient, setup_context=lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+    return operator
+
+
 compare("torch.library.custom_op", as_operator)
 
 # %% [markdown]
-# Every question is answered as in eager, with one graph. The price is work: the gradient above was worked out by hand.
-# And the compiler can't fuse the ops inside with those outside. If you leave the gradient out, you learn of it only
-# in the backward pass:
+# All answers are those of eager, with one graph. The price is your work, and that ops inside the box are not fused
+# with those outside. If you leave the gradient out, you learn of it only in the backward pass:
 
 # %%
-operator = as_operator(normalise, gradient=False)
+unfinished = as_operator(copy_of(normalise), name="unfinished", gradient=None)
 x = torch.ones(3, device=device, requires_grad=True)
 try:
-    torch.compile(operator, backend="aot_eager")(x).sum().backward()
+    torch.compile(unfinished, backend="aot_eager")(x).sum().backward()
 except RuntimeError as error:
-    print("RuntimeError:", str(error).splitlines()[0][:80])
+    print("RuntimeError:", str(error)[:80])
 
 # %% [markdown]
-# Torch 2.13 has leaf functions, which are meant to spare you that work: eager autograd runs inside the box.
+# **Leaf functions** are newer. They are such a box too, but eager's own autograd works inside it, so there is no
+# gradient to be written.
 
 # %%
 leaf_function = getattr(torch._dynamo.decorators, "leaf_function", None)
 
 
 def as_leaf(function):
-    leaf = leaf_function(freshly_named(function))
+    leaf = leaf_function(copy_of(function))
     leaf.register_fake(lambda x: torch.empty_like(x))
     return leaf
 
 
-if leaf_function is None:
-    print("this torch has no leaf functions")
-else:
+if leaf_function:
     compare("leaf_function", as_leaf)
     try:
-        print(torch.compile(as_leaf(normalise))(x))  # with Inductor, the default backend
+        torch.compile(as_leaf(peek))(x)  # with Inductor, the default backend
+        print("with Inductor: works")
     except Exception as error:  # noqa: BLE001
         print("with Inductor:", type(error).__name__)
+else:
+    print("this torch has no leaf functions")
 
 # %% [markdown]
-# Where leaf functions exist, `aot_eager` runs them well: one graph, and no gradient to be written. Look at the second
-# line before you rely on them: the documentation of torch 2.13 says that Inductor is not yet supported.
+# Where leaf functions exist, they pass every test here. But look at the last line before you rely on them: the
+# documentation of torch 2.13 says that Inductor does not support them yet.
 #
 # ## If it is only a print
 #
-# Two ways are for logging alone. Functions in `reorderable_logging_functions` are called after the graph has run.
-# And `torch.compiler.is_compiling()` is true while code is traced, so that eager code can be skipped.
+# Functions in `reorderable_logging_functions` are called when the graph has run. And `torch.compiler.is_compiling()`
+# is true while code is traced, so that code for eager alone can be skipped.
 
 
 # %%
-def silent_when_compiled(function):
-    def normalise_silently(x):
-        if torch.compiler.is_compiling():
-            return x / x.norm() * factor
-        return function(x)
-
-    return normalise_silently if function is normalise else function
+def silent_normalise(x):
+    if not torch.compiler.is_compiling():
+        print("normalising")
+    return x / x.norm() * factor
 
 
 torch._dynamo.config.reorderable_logging_functions.add(print)
 compare("reorderable_logging_functions", lambda function: function)
-torch._dynamo.config.reorderable_logging_functions.remove(print)
-compare("is_compiling", silent_when_compiled)
+torch._dynamo.config.reorderable_logging_functions.discard(print)
+compare("is_compiling", lambda function: silent_normalise if function is normalise else function)
 
 # %% [markdown]
-# Both give one graph and right numbers. If your line above says `prints: no` for the first: torch 2.13 loses what is
-# printed in a function that the compiled function calls. A `print` in the compiled function itself is kept, and comes
-# after everything else:
+# Both give one graph and right numbers. The second is silent on purpose. The first should print: if it says `prints
+# no`, your torch (2.13 does this) loses what is printed in a function that the compiled function calls. A `print` in
+# the compiled function itself is kept, but it comes late:
 
 
 # %%
-def prints_in_between(x):
-    x = x.sin()
-    print("in between: the sum is", round(float(x.detach().sum()), 2) if not torch.compiler.is_compiling() else x.sum())
-    return x.cos()
+@torch.compile(backend="aot_eager")
+def announce(x):
+    print("1. before: the sum is", x.sum())
+    y = x.sin()
+    print("2. after")
+    return y
 
+
+torch._dynamo.config.reorderable_logging_functions.add(print)
+announce(torch.ones(3, device="cpu"))
+torch._dynamo.config.reorderable_logging_functions.discard(print)
 
 # %% [markdown]
-# ## Switches that change no code
+# Both lines came after the graph had run. The values are right, the moment is not. So don't do this with a function
+# that reads the clock.
 #
-# `error_on_graph_break` makes breaks errors in a part of the code, as `fullgraph=True` does for all of it. It can be
-# switched off again inside, for a break that you accept. `set_stance("force_eager")` turns all compiled functions off.
+# ## Switches that leave the function as it is
+#
+# `set_stance("force_eager")` turns all compiled functions off for a while. `error_on_graph_break` turns breaks into
+# errors, as `fullgraph=True` does. Unlike that, it can be set for a part of the code, and taken back in a part of the
+# part.
 
 
 # %%
+def forced_to_eager(function):
+    return torch.compiler.set_stance("force_eager")(function)
+
+
+with torch.compiler.set_stance("force_eager"):
+    compare('set_stance("force_eager")', lambda function: function)
+
+try:
+    compiled(torch._dynamo.error_on_graph_break(True), normalise)(x)
+except torch._dynamo.exc.Unsupported as error:
+    print("error_on_graph_break:", type(error).__name__, "-", str(error).splitlines()[0])
+
+# %% [markdown]
+# The other way round: everything must be one graph, apart from one place that we know of.
+
+
+# %%
+@torch._dynamo.error_on_graph_break(False)
+def known_trouble(x):
+    return normalise(x)
+
+
+@torch._dynamo.error_on_graph_break(True)
+def strict(x):
+    return known_trouble(x.sin()).cos()
+
+
+graphs.clear()
+torch.compile(strict, backend=backend)(x)
+print(len(graphs), "graphs, no error")
+
+# %% [markdown]
+# ## All of them
+
+# %%
+print(" " * 30, *(f"{question:10}" for question in QUESTIONS))
+for name, answers in table.items():
+    print(f"{name:30}", *(f"{answer:10}" for answer in answers.values()))
+
+# %% [markdown]
+# How to choose:
+#
+# 1. Leave it, if it runs rarely. Or move the trouble to the caller, before or after the compiled function. That is
+#    always right, and it is the only way that keeps one graph and needs no private name of torch.
+# 2. A log line: `is_compiling`, or `reorderable_logging_functions` if you want to see it.
+# 3. Code that does something else than compute (files, other libraries, numbers from tensors): `custom_op`, if one
+#    graph is worth the work. Otherwise `torch.compiler.disable`, which can't go wrong and costs one break.
+# 4. Tensor code that only Dynamo can't read: `nonstrict_trace`. First check that it reads no global, no closure and no
+#    attribute that changes later.
+# 5. `error_on_graph_break` belongs in tests, so that a new break is seen. `force_eager` belongs in the search for a
+#    fault: if eager is wrong too, the compiler is not to blame.

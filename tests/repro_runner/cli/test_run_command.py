@@ -45,12 +45,14 @@ def test_every_program_has_a_record_of_its_own_version(whole: Path) -> None:
     assert "/tmp/" not in text
 
 
+@pytest.mark.prove
 def test_another_order_and_fresh_processes_give_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "other.json"
     assert run(out, *reversed(IDS), "--isolate", "process", "--jobs", "2") == 0
     assert out.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.prove
 def test_shards_merge_into_the_file_of_one_run(whole: Path, tmp_path: Path) -> None:
     shards = [tmp_path / f"{part}.json" for part in (1, 2, 3)]
     for part, shard in enumerate(shards, 1):

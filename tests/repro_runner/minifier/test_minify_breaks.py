@@ -222,6 +222,7 @@ def broken(x, y):
     assert "return (torch.randn(2),)" in code
 
 
+@pytest.mark.prove
 def test_the_command_makes_a_repro_of_a_break_that_the_runner_accepts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -101,6 +101,7 @@ def test_work_for_a_gpu_goes_where_one_is(cluster: Any, tmp_path: Path) -> None:
     assert (process.returncode, errors.startswith("on the cluster: torch finds no GPU here")) == (2, True), errors
 
 
+@pytest.mark.prove
 def test_a_node_that_leaves_takes_nothing_with_it(cluster: Any, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "ray.json"
     process = start(out, *IDS, address=cluster.address)
@@ -126,6 +127,7 @@ def test_a_run_is_of_one_environment() -> None:
         _require_same_environment(here, {**here, "torch": "2.14.0"})
 
 
+@pytest.mark.prove
 def test_what_it_starts_by_itself_listens_on_loopback_only_and_ends_with_it(tmp_path: Path) -> None:
     before = set(commands())
     process = start(tmp_path / "ray.json", "GB0025", "GB0059")
