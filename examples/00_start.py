@@ -80,8 +80,8 @@ life.draw("Three calls of a function with a graph break")
 # Each row is a call, from left to right.
 #
 # - In the **first call** torch compiles: one graph up to `print`, another one after it. Between them Python runs.
-# - The **second call** has an input of the same kind. Nothing is compiled any more, but each call has to leave the first
-#   graph, run `print`, and enter the second.
+# - The **second call** has an input of the same kind. Nothing is compiled any more, but each call has to leave the
+#   first graph, run `print`, and enter the second.
 # - The **third call** has another size. The graphs were made for three numbers, so torch makes new ones. That is a
 #   **recompile**, and something else than a break: a break is about the code, a recompile is about its inputs.
 #

@@ -28,7 +28,7 @@ from torch._dynamo.backends.common import aot_autograd
 def printing(graph, inputs):
     print("inputs:", ", ".join(type(one).__name__ for one in inputs))
     for node in graph.graph.nodes:
-        print(f"  {node.op:13}  {getattr(node.target, '__name__', node.target)}")
+        print(" ", node.format_node())
     return graph
 
 
@@ -40,9 +40,9 @@ x = torch.linspace(-1, 1, 4)
 assert torch.equal(torch.compile(f, backend=printing)(x), f(x))
 
 # %% [markdown]
-# A graph is a list of nodes: its inputs (`placeholder`), its calls, and its `output`. The calls are as you wrote them.
-# `f` multiplies by 2 in three ways, and the graph shows three different things: the operator `*` (`mul` of Python's
-# module `operator`), the function `torch.mul`, and the method `mul`.
+# A graph is a list of nodes: its inputs (`placeholder`), its calls, and what it returns. The calls are as you wrote
+# them. `f` multiplies by 2 in three ways, and the graph has three different things: the operator `*`, the function
+# `torch.mul`, and the method `mul`.
 #
 # When is a backend called? Once per graph, not once per call of the function. And a graph is not made for one size
 # forever: after a second size, Dynamo makes a graph for any size.
@@ -178,14 +178,14 @@ info.mkdir()
 print(sorted(file.name for file in info.iterdir()))
 
 # %% [markdown]
-# torch looks for entry points once per process. So we start a new Python. It has the folder on its path and has never
-# heard of `my_package`. Its second call has a spelling mistake.
+# torch looks for entry points once per process, so we start a new Python with this folder on its path. Its program
+# never imports `my_package`, and its second `torch.compile` has a spelling mistake.
 
 # %%
 program = """
 import torch
 
-print("mine" in torch._dynamo.list_backends())
+print("listed:", "mine" in torch._dynamo.list_backends())
 torch.compile(lambda x: x + 1, backend="mine")(torch.ones(2))
 try:
     torch.compile(lambda x: x + 1, backend="mein")
@@ -193,10 +193,8 @@ except RuntimeError as error:
     print(type(error).__name__, "-", error)
 """
 path = os.pathsep.join(filter(None, [folder.name, os.environ.get("PYTHONPATH")]))
-ended = subprocess.run(
-    [sys.executable, "-c", program], env={**os.environ, "PYTHONPATH": path}, stdout=subprocess.PIPE, check=True
-)
-print(ended.stdout.decode())
+environment = {**os.environ, "PYTHONPATH": path}
+print(subprocess.check_output([sys.executable, "-c", program], env=environment, text=True), end="")
 folder.cleanup()
 
 # %% [markdown]

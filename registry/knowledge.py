@@ -19,6 +19,7 @@ from registry.releases import read_releases
 from registry.repros import read_repros
 from registry.snapshot import read_snapshot
 from registry.taxonomy import read_taxonomy
+from registry.troubleshooting import read_topics
 from registry.unreached import read_unreached
 
 
@@ -46,6 +47,7 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         other_messages=other_messages,
         forms=read_forms(data, other_messages),
         message_programs=read_message_programs(data / "message_programs"),
+        topics=read_topics(data / "troubleshooting.yml", other_messages),
         lessons=read_lessons(data.parent / "examples", data / "lessons"),
         fits=read_fits(data / "fits.yml"),
     )

@@ -28,6 +28,7 @@ from registry.model import (
     Repro,
     SeenBreak,
     Sighting,
+    Topic,
     Unreached,
     Wordings,
 )
@@ -54,6 +55,7 @@ class Knowledge:
     forms: Sequence[Form] = ()
     message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
     lessons: tuple[Lesson, ...] = ()
+    topics: tuple[Topic, ...] = ()
     fits: Mapping[str, Fits] = field(default_factory=dict)
 
     def all_wordings(self) -> Iterable[Wordings]:
@@ -100,6 +102,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         forms=tuple(known.forms),
         message_programs=known.message_programs,
         lessons=known.lessons,
+        topics=known.topics,
         fits=known.fits,
     )
 

@@ -428,6 +428,16 @@ class MessageProgram:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Topic:
+    """A part of the troubleshooting page."""
+
+    key: str
+    title: str
+    text: str
+    messages: tuple[OtherMessage, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
     """A part of a lesson: text in Markdown, or code."""
 
@@ -498,6 +508,8 @@ class Registry:
     """Of other messages, of ids, and wordings of torch 2.0 to 2.7."""
     message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
     lessons: tuple[Lesson, ...] = ()
+    topics: tuple[Topic, ...] = ()
+    """Of the troubleshooting page."""
     fits: Mapping[str, Fits] = field(default_factory=dict)
     """By id; see registry.fits."""
 

@@ -19,6 +19,7 @@ def render_messages(registry: Registry, environment: jinja2.Environment) -> dict
     index = environment.get_template("messages.md.j2")
     return {
         "messages.md": index.render(messages=registry.other_messages),
+        "troubleshooting.md": environment.get_template("troubleshooting.md.j2").render(topics=registry.topics),
         **{
             f"messages/{one.slug}.md": template.render(
                 _context(one, registry.message_programs.get(one.slug), titles),

@@ -76,6 +76,8 @@ def _teach(lesson: Lesson) -> int:
         sys.stdout.flush()
         try:
             output = next(outputs)
+        except SystemExit as left:  # something that it needs is missing
+            raise InvalidInput([Problem(lesson.name, str(left))]) from left
         except Exception:  # noqa: BLE001 - a lesson may raise anything
             traceback.print_exc()
             return NOT_AS_IT_SHOULD_BE
