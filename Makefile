@@ -10,7 +10,7 @@ SHARED := -n $(WORKERS) --dist loadgroup
 # Compiled once, and not again in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site setup test quick prove durations lint format tools taxonomy bench clean
+.PHONY: help site setup test quick prove durations lint format tools notebooks taxonomy bench clean
 
 help:
 	@echo "make site    generate docs/ and browsable HTML in _site/"
@@ -65,6 +65,10 @@ prove: $(VENV)/.test
 # On a machine that does nothing else.
 durations: $(VENV)/.test tools
 	$(PY) -m pytest -q $(SHARED) --record-durations -m 'not corpus'
+
+# The notebooks with their outputs, of the text files beside them.
+notebooks: $(VENV)/.test
+	$(PY) -m repro_runner.lessons.notebooks
 
 # All kinds of breaks in one document.
 taxonomy: site tools

@@ -190,7 +190,7 @@ torch.compile(lambda x: x + 1, backend="mine")(torch.ones(2))
 try:
     torch.compile(lambda x: x + 1, backend="mein")
 except RuntimeError as error:
-    print(type(error).__name__, "-", error)
+    print(error)
 """
 path = os.pathsep.join(filter(None, [folder.name, os.environ.get("PYTHONPATH")]))
 environment = {**os.environ, "PYTHONPATH": path}

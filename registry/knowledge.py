@@ -10,7 +10,7 @@ from registry.evidence import read_evidence
 from registry.findings import read_findings
 from registry.fits import read_fits
 from registry.forms import read_forms, read_other_messages
-from registry.lessons import read_lessons
+from registry.lessons import read_lessons, read_notebooks
 from registry.measurements import read_measurements
 from registry.merge import Knowledge
 from registry.message_programs import read_message_programs
@@ -49,5 +49,6 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         message_programs=read_message_programs(data / "message_programs"),
         topics=read_topics(data / "troubleshooting.yml", other_messages),
         lessons=read_lessons(data.parent / "examples", data / "lessons"),
+        notebooks=read_notebooks(data.parent / "notebooks"),
         fits=read_fits(data / "fits.yml"),
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -26,6 +27,8 @@ _MARK = "# %%"
 _TEXT_MARK = "# %% [markdown]"
 _NUMBERED = re.compile(r"[0-9]{2}_(.+)")
 _EXPLAINS = "Explains: "
+NOTEBOOK_RUN = "graph_break_registry"
+"""Where a notebook's metadata say in which environment it was run, and which source."""
 
 
 def read_lessons(examples: Path, records: Path) -> tuple[Lesson, ...]:
@@ -62,13 +65,13 @@ def parse_lesson(path: Path) -> Lesson:
         lead=" ".join(line for line in lines if line and not line.startswith(_EXPLAINS)),
         explains=tuple(name.strip() for line in explains for name in line.split(",")),
         file=path.name,
-        cells=tuple(_cells(source)),
-        sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
+        cells=tuple(read_cells(source)),
+        sha256=source_digest(source),
     )
 
 
-def _cells(source: str) -> Iterator[Cell]:
-    """The cells after the docstring."""
+def read_cells(source: str) -> Iterator[Cell]:
+    """The cells of a program, without what stands before the first."""
     lines = source.splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith(_MARK)]
     if not starts:
@@ -82,9 +85,55 @@ def _cells(source: str) -> Iterator[Cell]:
             yield Cell(code=code, line=start + 2 + blank)
 
 
+def source_digest(source: str) -> str:
+    """The hash by which a run is known to be of this very source."""
+    return hashlib.sha256(source.encode("utf-8")).hexdigest()
+
+
 def _with_runs(lesson: Lesson, runs: Iterator[LessonRun]) -> Lesson:
     """The lesson with the runs of this very source, oldest release first."""
     return replace(lesson, runs=tuple(run for run in runs if run.sha256 == lesson.sha256))
+
+
+def read_notebooks(folder: Path) -> tuple[Lesson, ...]:
+    """The notebooks as lessons. The text file is the source, and the .ipynb beside it has the outputs."""
+    return tuple(_read_notebook(path) for path in sorted(folder.glob("*.py")))
+
+
+def _read_notebook(path: Path) -> Lesson:
+    source = read_data_file(path)
+    first, *cells = read_cells(source)
+    title, _, lead = first.text.partition("\n")
+    lesson = Lesson(
+        name=f"notebook_{path.stem}",
+        title=title.lstrip("# "),
+        lead=" ".join(lead.split()),
+        explains=(),
+        file=path.with_suffix(".ipynb").name,
+        cells=tuple(cells),
+        sha256=source_digest(source),
+    )
+    executed = path.with_suffix(".ipynb")
+    if not executed.exists():
+        return lesson
+    content = json.loads(read_data_file(executed))
+    run = content["metadata"].get(NOTEBOOK_RUN, {"torch": "", "sha256": ""})
+    outputs = tuple(_notebook_output(cell["outputs"]) for cell in content["cells"] if cell["cell_type"] == "code")
+    found = LessonRun(environment=parse_environment(run), sha256=run["sha256"], outputs=outputs)
+    return _with_runs(lesson, iter([found]))
+
+
+def _notebook_output(outputs: list[Mapping[str, Any]]) -> CellOutput:
+    """What a cell printed and showed, in Jupyter's format."""
+    printed = [_joined(one["text"]) for one in outputs if one["output_type"] == "stream"]
+    shown = [one["data"] for one in outputs if "data" in one]
+    pictures = [_joined(data["image/svg+xml"]) for data in shown if "image/svg+xml" in data]
+    texts = [_joined(data["text/plain"]) for data in shown if "image/svg+xml" not in data and "text/plain" in data]
+    return CellOutput(text="\n".join(("".join(printed), *texts)).strip("\n"), picture="".join(pictures[:1]))
+
+
+def _joined(text: str | list[str]) -> str:
+    return text if isinstance(text, str) else "".join(text)
 
 
 def _parse_runs(content: Mapping[str, Any], _: str) -> dict[str, LessonRun]:

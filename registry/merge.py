@@ -55,6 +55,7 @@ class Knowledge:
     forms: Sequence[Form] = ()
     message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
     lessons: tuple[Lesson, ...] = ()
+    notebooks: tuple[Lesson, ...] = ()
     topics: tuple[Topic, ...] = ()
     fits: Mapping[str, Fits] = field(default_factory=dict)
 
@@ -102,6 +103,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         forms=tuple(known.forms),
         message_programs=known.message_programs,
         lessons=known.lessons,
+        notebooks=known.notebooks,
         topics=known.topics,
         fits=known.fits,
     )

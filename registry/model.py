@@ -508,6 +508,7 @@ class Registry:
     """Of other messages, of ids, and wordings of torch 2.0 to 2.7."""
     message_programs: Mapping[str, MessageProgram] = field(default_factory=dict)
     lessons: tuple[Lesson, ...] = ()
+    notebooks: tuple[Lesson, ...] = ()
     topics: tuple[Topic, ...] = ()
     """Of the troubleshooting page."""
     fits: Mapping[str, Fits] = field(default_factory=dict)

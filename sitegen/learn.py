@@ -22,7 +22,8 @@ def render_learn(registry: Registry, environment: jinja2.Environment) -> dict[st
     titles = _titles(registry)
     texts: dict[str, str] = {}
     others = [one for one in registry.lessons if one.name != START]
-    for place, lesson in enumerate(registry.lessons):
+    everything = (*registry.lessons, *registry.notebooks)
+    for place, lesson in enumerate(everything):
         texts |= _pictures(lesson)
         texts[lesson.page.replace(".html", ".md")] = template.render(
             lesson=lesson,
@@ -31,8 +32,10 @@ def render_learn(registry: Registry, environment: jinja2.Environment) -> dict[st
             also=lesson.runs[1:],
             explains=[titles[name] for name in lesson.explains if name in titles],
             lessons=others if lesson.name == START else (),
+            notebooks=registry.notebooks if lesson.name == START else (),
+            is_notebook=lesson in registry.notebooks,
             start=registry.lessons[0] if lesson.name != START else None,
-            after=registry.lessons[place + 1] if place + 1 < len(registry.lessons) else None,
+            after=everything[place + 1] if place + 1 < len(everything) else None,
         )
     return texts
 

@@ -60,7 +60,7 @@ def _everything_printed() -> Iterator[list[str]]:
     """What is printed meanwhile: by this process, by its children, and by loggers, which keep their first stream."""
     printed: list[str] = []
     kept = [os.dup(number) for number in (1, 2)]
-    with tempfile.TemporaryFile() as file, open(os.dup(file.fileno()), "w", 1, "utf-8") as stream:
+    with tempfile.TemporaryFile() as file, os.fdopen(os.dup(file.fileno()), "w", 1, "utf-8") as stream:
         _flush()
         for number in (1, 2):
             os.dup2(file.fileno(), number)

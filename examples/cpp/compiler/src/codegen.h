@@ -31,16 +31,15 @@ class GroupPrinter {
         // __restrict promises that no two buffers overlap. Without it, any store might change what is loaded next.
         text_ = "extern \"C\" void " + function + "(" +
                 arguments("const float* __restrict p", "float* __restrict p", "") + ") {\n";
-        const std::string height = std::to_string(group_.rows), width = std::to_string(group_.columns);
         if (flat_) {
-            text_ += "    for (std::size_t i = 0; i < " + height + " * " + width + "; ++i) {\n";
+            text_ += "    for (std::size_t i = 0; i < " + std::to_string(group_.rows * group_.columns) + "; ++i) {\n";
             print_body(8);
         } else {
-            text_ += "    for (std::size_t row = 0; row < " + height + "; ++row) {\n";
+            text_ += "    for (std::size_t row = 0; row < " + std::to_string(group_.rows) + "; ++row) {\n";
             for (NodeId id : group_.members) {
                 if (is_reduction(id)) line(8, id, "float " + value(id) + " = " + literal(graph_.nodes[id].op->start));
             }
-            text_ += "        for (std::size_t col = 0; col < " + width + "; ++col) {\n";
+            text_ += "        for (std::size_t col = 0; col < " + std::to_string(group_.columns) + "; ++col) {\n";
             print_body(12);
             text_ += "        }\n";
             for (NodeId id : group_.writes) {

@@ -46,13 +46,16 @@ struct EnvironmentError : std::runtime_error {
 
 // -ffp-contract=off: else a * b + c may become one instruction that rounds once instead of twice, and fused code would
 // not give the bits of unfused code. It is Inductor's default, too.
-// -fno-math-errno: else std::sqrt may have to set errno, and g++ does not vectorise a loop around it.
+// -fno-math-errno, -fno-trapping-math: else std::sqrt may have to set errno, and a comparison with NaN may have to raise
+// a signal; g++ does not vectorise a loop with either. Neither changes a result.
 // -march=native: not on Apple's machines (not run by us), where some versions of clang do not know it.
 #ifdef __APPLE__
-const char* const compile_options = " -std=c++17 -O3 -fPIC -shared -ffp-contract=off -fno-math-errno ";
+#define MARCH_NATIVE ""
 #else
-const char* const compile_options = " -std=c++17 -O3 -march=native -fPIC -shared -ffp-contract=off -fno-math-errno ";
+#define MARCH_NATIVE " -march=native"
 #endif
+const char* const compile_options =
+    " -std=c++17 -O3" MARCH_NATIVE " -fPIC -shared -ffp-contract=off -fno-math-errno -fno-trapping-math ";
 
 inline std::string run_time_compiler() {
     const char* chosen = std::getenv("CXX");
