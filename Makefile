@@ -10,7 +10,7 @@ SHARED := -n $(WORKERS) --dist loadgroup
 # Compiled once, and not again in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site setup test quick prove durations lint format tools notebooks taxonomy bench clean
+.PHONY: help site setup test quick prove durations lint format tools cpp notebooks taxonomy bench clean
 
 help:
 	@echo "make site    generate docs/ and browsable HTML in _site/"
@@ -36,7 +36,7 @@ $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
 	@touch $@
 
 tools:
-	@bash tests/install_tools.sh jekyll chromium-headless-shell,chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs
+	@bash tests/install_tools.sh jekyll chromium-headless-shell,chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs cmake c++:g++
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .
@@ -65,6 +65,14 @@ prove: $(VENV)/.test
 # On a machine that does nothing else.
 durations: $(VENV)/.test tools
 	$(PY) -m pytest -q $(SHARED) --record-durations -m 'not corpus'
+
+# The C++ of examples/cpp, built and tested. CMake finds libtorch in the wheel.
+CPP := .cache/cpp
+cpp: $(VENV)/.test tools
+	cmake -S examples/cpp/compiler -B $(CPP)/compiler
+	cmake --build $(CPP)/compiler
+	ctest --test-dir $(CPP)/compiler --output-on-failure
+	$(PY) -m repro_runner learn ahead_of_time
 
 # The notebooks with their outputs, of the text files beside them.
 notebooks: $(VENV)/.test

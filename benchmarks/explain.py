@@ -307,7 +307,8 @@ def print_places() -> None:
 
     print("\n| lines where a graph ends | there are | explain | wrong | torch's log | wrong | tlparse | wrong |")
     print("|---|---|---|---|---|---|---|---|")
-    for title, names in ((f"{len(_scenarios())} small programs", ("",)), (f"{len(NAMES)} models, in training", tuple(NAMES))):
+    small, models = f"{len(_scenarios())} small programs", f"{len(NAMES)} models, in training"
+    for title, names in ((small, ("",)), (models, tuple(NAMES))):
         counts = [0, *(0, 0) * 3]
         for name in names:
             truth, explained, logged = (_places(_child("places", way, name)) for way in ("said", "explain", "log"))

@@ -160,9 +160,9 @@ for name in ("sin", "cos", "cosine"):
     show(f"the string argument {name!r}", named, torch.ones(4, 3), name)
 
 # %% [markdown]
-# A number behaves like a size: the second value costs a compilation, and that version holds for all further values
-# (`2` was the default above, so its code was there already). A string costs a compilation for each new value, even
-# where two values do the same thing, such as `"cos"` and `"cosine"`.
+# A number behaves like a size: the second value costs a compilation, and that version holds for all further values (`2`
+# was the default above, so its code was there already). A string costs a compilation for each new value, even where two
+# values do the same thing, such as `"cos"` and `"cosine"`.
 #
 # The costly case is a number that torch does not make a variable and that changes all the time. An integer attribute of
 # a module is one.
@@ -232,13 +232,13 @@ pay_off("one matrix product:", product, torch.compile(product), torch.randn(400,
 # faster" can be true of one program and false of the next: the share of the time that goes into small operators
 # decides. And a script that makes fewer calls than the last number of its line is faster without `torch.compile`.
 #
-# Do not care about the cost if the program calls the model for minutes: training, or a server. Do care in tests,
-# in notebooks and in scripts that run once.
+# Do not care about the cost if the program calls the model for minutes: training, or a server. Do care in tests, in
+# notebooks and in scripts that run once.
 #
 # ## The cache on disk
 #
-# The cost comes back with each start of the program, but not all of it. Inductor keeps what it made in a folder,
-# by default in the folder for temporary files. This cell runs one program in two new processes, one after the other.
+# The cost comes back with each start of the program, but not all of it. Inductor keeps what it made in a folder, by
+# default in the folder for temporary files. This cell runs one program in two new processes, one after the other.
 
 # %%
 PROGRAM = """
@@ -273,15 +273,15 @@ assert took[1] < took[0]
 # %% [markdown]
 # The second process found the generated code, and its first call was faster. It was not free: Dynamo traces again in
 # each process, and the compiler is loaded again (that is not in these times). A wrong hit is not to be feared, because
-# the key of an entry contains the graph, the sizes, the options and the version of torch. In a container
-# the default folder is lost with the container: set `TORCHINDUCTOR_CACHE_DIR` to a folder that stays.
+# the key of an entry contains the graph, the sizes, the options and the version of torch. In a container the default
+# folder is lost with the container: set `TORCHINDUCTOR_CACHE_DIR` to a folder that stays.
 #
 # ## Where the time goes
 #
-# Why is the compiled model faster, and what is left? A profiler around the calls (not inside the compiled
-# function, where it is ignored) records what ran. The cell counts the kernels of a call, that is, the operators and
-# the compiled functions that do the work, and the share of the time outside of them: Python, torch's bookkeeping, and
-# for compiled code the guards. On a CPU, the time of an operator includes the overhead of calling it.
+# Why is the compiled model faster, and what is left? A profiler around the calls (not inside the compiled function,
+# where it is ignored) records what ran. The cell counts the kernels of a call, that is, the operators and the compiled
+# functions that do the work, and the share of the time outside of them: Python, torch's bookkeeping, and for compiled
+# code the guards. On a CPU, the time of an operator includes the overhead of calling it.
 
 
 # %%
@@ -314,10 +314,10 @@ outside_tiny = profiled("compiled, tiny:", small, tiny)
 assert outside_tiny > outside_large
 
 # %% [markdown]
-# In eager mode, four layers of five operators are 20 kernels, and each of them reads its input from memory and
-# writes a new tensor. The compiled model is one kernel, which reads the input once and writes the result once. That is
-# the gain on the large input. On the tiny input the one kernel has next to nothing to do, and the call is mostly
-# overhead, which no faster kernel can remove. On a GPU, `mode="reduce-overhead"` can lower it.
+# In eager mode, four layers of five operators are 20 kernels, and each of them reads its input from memory and writes a
+# new tensor. The compiled model is one kernel, which reads the input once and writes the result once. That is the gain
+# on the large input. On the tiny input the one kernel has next to nothing to do, and the call is mostly overhead, which
+# no faster kernel can remove. On a GPU, `mode="reduce-overhead"` can lower it.
 #
 # For your own program the same two lines are enough (`with profile() as records:` and the call), and then
 # `print(records.key_averages().table(sort_by="self_cpu_time_total", row_limit=10))`.

@@ -9,8 +9,8 @@ Explains: recompiles, GB0039, constraints-violated, GB0036, data-dependent-guard
 # %% [markdown]
 # ## The first size is fixed, the second makes it a variable
 #
-# A backend gets every graph that torch compiles. The one below keeps them, and can say which sizes the tensors in
-# a graph have. The lesson calls one function with several numbers of rows. Look at which calls compile.
+# A backend gets every graph that torch compiles. The one below keeps them, and can say which sizes the tensors in a
+# graph have. The lesson calls one function with several numbers of rows. Look at which calls compile.
 
 # %%
 import logging
@@ -59,8 +59,8 @@ for rows in (4, 5, 6, 7):
 
 # %% [markdown]
 # Two compilations, for any number of sizes. The first call says nothing about which sizes will change, so torch takes
-# them all as fixed. The second call shows that the number of rows changes, and torch makes this dimension a variable. Its
-# name for that is *automatic dynamic*. Here are the sizes in both graphs.
+# them all as fixed. The second call shows that the number of rows changes, and torch makes this dimension a variable.
+# Its name for that is *automatic dynamic*. Here are the sizes in both graphs.
 
 
 # %%
@@ -95,8 +95,8 @@ call("5 and 6", compiled, torch.ones(5), torch.ones(6))
 sizes(graphs[0])
 
 # %% [markdown]
-# A batch of 64 texts that happen to be 64 words long costs one more compilation later. Use example inputs whose
-# sizes differ.
+# A batch of 64 texts that happen to be 64 words long costs one more compilation later. Use example inputs whose sizes
+# differ.
 #
 # ## 0 and 1 are never a variable
 #
@@ -110,13 +110,14 @@ sizes(graphs[1])
 
 # %% [markdown]
 # A size of 1 changes what operators do (such a dimension is broadcast), and a tensor of size 0 has no elements at all.
-# So torch compiles for each of the two separately. The graph above is the one for 1 row: the 1 stayed a number, although
-# everything should be a variable. There is nothing to do about it, and seldom a reason to: it is one compilation each.
+# So torch compiles for each of the two separately. The graph above is the one for 1 row: the 1 stayed a number,
+# although everything should be a variable. There is nothing to do about it, and seldom a reason to: it is one
+# compilation each.
 #
 # ## An `if` on a size is a guard
 #
-# A size is known when torch compiles, so `if x.shape[0] > 10` is no graph break. Torch follows the branch that the
-# size of this call takes, and keeps the condition as a guard: a check before each later call.
+# A size is known when torch compiles, so `if x.shape[0] > 10` is no graph break. Torch follows the branch that the size
+# of this call takes, and keeps the condition as a guard: a check before each later call.
 
 
 # %%
@@ -253,8 +254,8 @@ print(f"a call with variable sizes takes ≈ {ratio:.2f} times as long as one wi
 # %% [markdown]
 # The first percentages are about compiling: four compilations, two, and one. The last number is about the calls
 # afterwards: near 1 means that a variable size costs nothing here. That is not so for every program, so measure yours.
-# Keep sizes fixed if they never change, or if there are fewer than 8 and each is used for a long time. Padding all inputs
-# to a few sizes is the usual way to have both.
+# Keep sizes fixed if they never change, or if there are fewer than 8 and each is used for a long time. Padding all
+# inputs to a few sizes is the usual way to have both.
 #
 # ## Sizes that depend on data
 #
@@ -279,10 +280,10 @@ call("no position", compiled, torch.zeros(8))
 sizes(graphs[0])
 
 # %% [markdown]
-# By default there were two graphs, with `nonzero` run by Python between them. With the switch there is one. The size is a
-# symbol again, but with a `u`: it is *unbacked*, which means that no example value stands behind it. One version serves
-# all counts, even 0. The price: torch cannot answer questions about it. A branch that was a guard above is an error
-# here, because no check before the call can know the answer.
+# By default there were two graphs, with `nonzero` run by Python between them. With the switch there is one. The size is
+# a symbol again, but with a `u`: it is *unbacked*, which means that no example value stands behind it. One version
+# serves all counts, even 0. The price: torch cannot answer questions about it. A branch that was a guard above is an
+# error here, because no check before the call can know the answer.
 
 
 # %%

@@ -14,8 +14,8 @@ Explains: donated-buffer, higher-order-operators, GB0067, autograd-and-hooks
 # counted above what was in use before.
 #
 # On a GPU torch's allocator keeps statistics. On a CPU it does not, but the profiler records each allocation and each
-# release, and we add them up. Both see the memory of tensors, and nothing else: not the memory of libraries, of Python or
-# of the compiler. The unit is the size of the input `x`, so that the numbers are easy to compare.
+# release, and we add them up. Both see the memory of tensors, and nothing else: not the memory of libraries, of Python
+# or of the compiler. The unit is the size of the input `x`, so that the numbers are easy to compare.
 
 # %%
 import os
@@ -28,6 +28,7 @@ os.environ["KINETO_LOG_LEVEL"] = "6"  # the profiler's own messages are of no us
 
 import torch
 from functorch.compile import default_partition, make_boxed_func, min_cut_rematerialization_partition
+from torch._dynamo.backends.common import aot_autograd
 from torch.profiler import profile
 from torch.utils.checkpoint import checkpoint
 
@@ -57,9 +58,9 @@ def cpu_memory(function, *args):
     return max(in_use), in_use[-1], sum(max(change.nbytes(), 0) for change in changes)
 
 
-def memory(what, function, x):
+def memory(what, function, argument):
     measure = gpu_memory if device == "cuda" else cpu_memory
-    peak, kept, total = (number / x.nbytes for number in measure(function, x))
+    peak, kept, total = (number / x.nbytes for number in measure(function, argument))
     print(f"{what:26} peak ≈ {peak:4.1f}, kept ≈ {kept:4.1f}, allocated ≈ {total:5.1f}")
     return peak, kept, total
 
@@ -74,7 +75,7 @@ def memory(what, function, x):
 # %%
 def chain(x):
     for _ in range(5):
-        x = torch.tanh(x) * 0.5 + x * 0.5
+        x = torch.sin(x) * 0.5 + x * 0.5
     return x
 
 
@@ -86,23 +87,23 @@ fused_peak, _, fused_total = memory("compiled", fused, x)
 assert fused_total < total / 10 and fused_peak < peak
 
 # %% [markdown]
-# The sum of the allocations falls from 20 tensors to one: the result. That is the reason for the speed, because each
-# tensor is written to memory once and read back once or twice. The peak falls less, because eager mode releases a tensor as
-# soon as nobody needs it: at any time only a few are there. So in inference, compile saves traffic rather than space. If
-# a model does not fit into memory in eager mode, compiling it for inference will hardly make it fit.
+# The sum of the allocations falls from 20 tensors to one, the result. That is the reason for the speed, because each
+# tensor has to be written to memory and read back. The peak falls less, because eager mode releases a tensor as soon as
+# nobody needs it: only a few are there at one time. And in a real model most of the memory in inference is weights,
+# which stay as they are. So do not expect a model that does not fit into memory to fit because you compiled it.
 #
 # ## Training: what is kept for the backward pass
 #
-# With gradients it is different, because autograd keeps tensors from the forward pass until the backward pass. These add
-# up over all layers, and in training they are often most of the memory. Now look at *kept*. Four ways to run the same
-# function: eager mode; a backend that cuts the graph where autograd would (`default_partitioner`); one that uses
-# Inductor's way to cut (`decomp_partition`), but runs ordinary operators; and Inductor itself.
+# Autograd keeps tensors from the forward pass until the backward pass. These add up over all layers, and in training
+# they are often most of the memory. Now look at *kept*. The same function runs in four ways: in eager mode; with a
+# backend that keeps what autograd would keep; with one that chooses what to keep, but runs ordinary operators
+# (`aot_eager`); and with Inductor, which makes the same choice and joins operators as well.
 
 # %%
 ways = {
     "eager": chain,
-    "default partitioner": torch.compile(chain, backend="aot_eager_default_partitioner"),
-    "min-cut partitioner": torch.compile(chain, backend="aot_eager_decomp_partition"),
+    "default partition": torch.compile(chain, backend="aot_eager_default_partitioner"),
+    "min-cut partition": torch.compile(chain, backend="aot_eager"),
     "inductor": torch.compile(chain),
 }
 x.requires_grad_(True)
@@ -114,8 +115,163 @@ for name, function in ways.items():
 assert kept["inductor"] < kept["eager"] / 3
 
 # %% [markdown]
-# The second way keeps what eager keeps: a result of `tanh` for each of 5 layers, and the output. The other two keep the
-# output alone (the input is there anyway). The compiler sees forward and backward pass as one graph, and has to cut
-# it into two. What crosses the cut must be kept. The *min-cut partitioner* looks for the cut with the fewest bytes, and
-# may compute cheap things a second time to make it smaller. Without fusion, the third way pays for this with more
-# allocations; Inductor joins the second computation into the loops of the backward pass.
+# The first two keep the input of each `sin` and the result. The others keep the result alone; the input `x` is there
+# anyway. How? The compiler has one graph for forward and backward pass together, and must cut it in two. What crosses
+# the cut is kept. The *min-cut partitioner* looks for the cut with the fewest bytes, and may compute cheap values a
+# second time to get it. The next cell counts that: which operators are in the two halves?
+
+
+# %%
+def counting(name):
+    def compiler(graph_module, _inputs):
+        names = Counter(str(node.target) for node in graph_module.graph.nodes)
+        print(f"    {name:9} sin: {names['aten.sin.default']}, cos: {names['aten.cos.default']}")
+        return make_boxed_func(graph_module.forward)
+
+    return compiler
+
+
+for partition in (default_partition, min_cut_rematerialization_partition):
+    print(partition.__name__)
+    backend = aot_autograd(fw_compiler=counting("forward"), bw_compiler=counting("backward"), partition_fn=partition)
+    torch.compiler.reset()
+    torch.compile(chain, backend=backend)(x).sum().backward()
+
+# %% [markdown]
+# The derivative of `sin` is `cos`, so the 5 `cos` are the real work of the backward pass. The 4 `sin` are computed
+# again: that is the price of keeping less. Is it worth it? It depends on what is slower on your machine, arithmetic or
+# memory. So measure a whole step, forward and backward.
+
+
+# %%
+def step(function):
+    function(x).sum().backward()
+
+
+def seconds(function, *args):
+    start = time.perf_counter()
+    function(*args)
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter() - start
+
+
+def compare(ways, repeats=10):
+    times = {name: [] for name in ways}
+    for _ in range(repeats):
+        for name, function in ways.items():
+            times[name].append(seconds(step, function))
+    return {name: statistics.median(kept) for name, kept in times.items()}
+
+
+step(fused)
+took = compare({"eager": chain, "inductor": fused})
+print(f"a step with inductor: ≈ {took['eager'] / took['inductor']:.1f} times as fast as eager mode")
+
+# %% [markdown]
+# Below 1, the second computation costs more than the saved traffic brings: `sin` is a lot of arithmetic for one core of
+# a CPU, and little for a GPU. The partitioner does not measure, it goes by a list of cheap operators. So a compiled
+# model can need less memory and be slower. Do not care if memory is not your problem and your model has few such
+# functions.
+#
+# ## A model where nothing is saved, and checkpointing
+#
+# A matrix product is not on the list of cheap operators, so what can be had only by a matrix product is kept. The next
+# network is mostly matrix products. It also comes with *checkpointing*: `checkpoint(function, x)` is the order to keep
+# `x` alone, and to run the whole function again in the backward pass, whatever it costs.
+
+
+# %%
+class Block(torch.nn.Module):
+    def __init__(self, width, checkpointed):
+        super().__init__()
+        self.up = torch.nn.Linear(width, 4 * width)
+        self.down = torch.nn.Linear(4 * width, width)
+        self.checkpointed = checkpointed
+
+    def inner(self, x):
+        return x + self.down(torch.relu(self.up(x)))
+
+    def forward(self, x):
+        return checkpoint(self.inner, x, use_reentrant=False) if self.checkpointed else self.inner(x)
+
+
+def network(checkpointed):
+    return torch.nn.Sequential(*[Block(128, checkpointed) for _ in range(2)]).to(device)
+
+
+plain, saving = network(checkpointed=False), network(checkpointed=True)
+x = torch.randn(1024, 128, device=device)
+
+# %%
+torch.compiler.reset()
+ways = {
+    "eager": plain,
+    "compiled": torch.compile(plain),
+    "eager, checkpoint": saving,
+    "compiled, checkpoint": torch.compile(saving, fullgraph=True),
+}
+kept = {}
+for name, function in ways.items():
+    step(function)
+    kept[name] = memory(name, function, x)[1]
+assert kept["compiled, checkpoint"] < kept["compiled"] / 3
+
+# %% [markdown]
+# Without checkpointing, compiled code keeps as much as eager mode. Compiling is no substitute for checkpointing. With
+# it, each of the two blocks keeps one tensor of the size of `x`. Compile follows the order without a graph break
+# (`fullgraph=True` would fail otherwise), and turns it into the same cut of the graph as above: what is inside of the
+# checkpoint may not cross. So the two go together, and nothing has to be chosen between them.
+#
+# What does it cost? Here is a whole training step of each.
+
+# %%
+for name, function in ways.items():
+    memory(name, step, function)
+took = compare(ways)
+for name, spent in took.items():
+    print(f"time of a step, {name + ':':21} ≈ {spent / took['eager']:.0%} of eager")
+
+# %% [markdown]
+# The peak of a step falls less than what is kept: during the backward pass of a block its tensors are all there, and so
+# are the gradients. The more blocks a model has, the more of the peak is what is kept, and the more checkpointing
+# saves. In return the forward pass of each block runs twice.
+#
+# ## Between everything and nothing
+#
+# A setting lets the partitioner compute more again without a checkpoint in the code: a budget for what is kept, as a
+# share of what it would keep by default. It is a private setting that may change.
+
+# %%
+import torch._functorch.config as partitioner_config
+
+torch.compiler.reset()
+with partitioner_config.patch(activation_memory_budget=0.5):
+    frugal = torch.compile(plain)
+    step(frugal)
+    half = memory("compiled, budget 0.5", frugal, x)[1]
+assert half < kept["compiled"]
+
+# %% [markdown]
+# ## Memory that is used twice
+#
+# There is one more way in which compiled code saves: the backward pass writes its results over tensors that were kept
+# for it. They are *donated*. Eager mode allows a second backward pass through kept tensors. After compiled code has
+# used them up, it could not be right, so torch refuses.
+
+# %%
+torch.compiler.reset()
+plain(x).sum().backward(retain_graph=True)
+print("eager: a backward pass that keeps its graph works")
+try:
+    torch.compile(plain)(x).sum().backward(retain_graph=True)
+except RuntimeError as error:
+    print("compiled:", str(error).split(" which")[0])
+
+# %% [markdown]
+# If you meet this message, leave `retain_graph=True` out, or add up the losses and call `backward` once.
+#
+# What this lesson could not show on a CPU: the memory that a GPU program holds beyond its tensors (`nvidia-smi` shows
+# more than `torch.cuda.max_memory_allocated()`, because torch keeps released memory for later), fragmentation, and CUDA
+# graphs (`mode="reduce-overhead"`), which hold on to their memory between calls and so need more of it. Measure those
+# on the GPU that you use.

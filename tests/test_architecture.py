@@ -38,8 +38,8 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 
 PROGRAMS = frozenset({"repros", "message_programs"})
 """Folders with programs that are data."""
-MOST_FILES = 248
-MOST_LINES = 34_200
+MOST_FILES = 254
+MOST_LINES = 34_600
 LONGEST_FUNCTION = 60
 
 

@@ -69,6 +69,9 @@ int main(int argc, char** argv) {
     } catch (const EnvironmentError& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 2;
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "%s: not enough memory; take smaller shapes\n", argv[1]);
+        return 2;
     }
     return 0;
 }

@@ -61,7 +61,8 @@ inline std::string run_time_compiler() {
     const char* chosen = std::getenv("CXX");
     if (!chosen || !*chosen) return "c++";
     // A path may contain blanks and gets quotes; "ccache g++" is two words and must not.
-    return fs::exists(chosen) ? quoted(chosen) : chosen;
+    std::error_code ignored;
+    return fs::exists(chosen, ignored) ? quoted(chosen) : chosen;
 }
 
 struct TemporaryFolder {
