@@ -85,7 +85,7 @@ def test_every_committed_lesson_was_run_as_it_is_and_explains_what_there_is() ->
         *(one.key for one in registry.categories),
         *(one.slug for one in registry.other_messages),
     }
-    assert [one.name for one in registry.lessons][0] == "start"
+    assert registry.lessons[0].name == "start"
     for lesson in registry.lessons:
         assert set(lesson.explains) <= known, lesson.name
         assert [run.environment.device for run in lesson.runs].count("cpu") == 1, f"{lesson.name}: record it again"

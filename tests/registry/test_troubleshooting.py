@@ -1,4 +1,4 @@
-"""The topics of the troubleshooting page name messages that there are, and a wrong file is refused with all problems."""
+"""The topics of the troubleshooting page name messages that there are. A wrong file is refused with all problems."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_an_unknown_name_and_a_checkout_without_lessons_are_told_in_one_line(
     assert capsys.readouterr().err == "nothing: is no lesson; `graphbreak learn --list` has their names\n"
 
 
-def test_without_torch_it_is_one_line(tmp_path: Path) -> None:
+def test_without_torch_it_is_one_line() -> None:
     code = (
         "import importlib.metadata as m, sys\n"
         "def gone(name): raise m.PackageNotFoundError(name)\n"
