@@ -15,10 +15,11 @@ COMPILER = ROOT / "examples" / "cpp" / "compiler"
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_the_small_compiler_builds_without_a_warning_and_passes_its_tests(tmp_path: Path) -> None:
+    build = str(tmp_path)
     for command in (
-        ["cmake", "-S", COMPILER, "-B", tmp_path, "-DCMAKE_CXX_FLAGS=-Werror"],
-        ["cmake", "--build", tmp_path],
-        ["ctest", "--test-dir", tmp_path, "--output-on-failure", "--no-tests=error"],
+        ["cmake", "-S", str(COMPILER), "-B", build, "-DCMAKE_CXX_FLAGS=-Werror"],
+        ["cmake", "--build", build],
+        ["ctest", "--test-dir", build, "--output-on-failure", "--no-tests=error"],
     ):
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

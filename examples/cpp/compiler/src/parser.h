@@ -134,7 +134,7 @@ class Parser {
                 if (good) shape.push_back(static_cast<std::size_t>(dimension));
             }
             if (!good) {
-                fail("bad shape near " + quoted(tokens[i]) + "; write whole numbers, as in [64, 128], and no more than " +
+                fail("bad shape near " + quoted(tokens[i]) + "; write whole numbers, as in [64, 128], with at most " +
                      std::to_string(most) + " elements");
             }
         }

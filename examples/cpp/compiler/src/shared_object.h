@@ -46,8 +46,8 @@ struct EnvironmentError : std::runtime_error {
 
 // -ffp-contract=off: else a * b + c may become one instruction that rounds once instead of twice, and fused code would
 // not give the bits of unfused code. It is Inductor's default, too.
-// -fno-math-errno, -fno-trapping-math: else std::sqrt may have to set errno, and a comparison with NaN may have to raise
-// a signal; g++ does not vectorise a loop with either. Neither changes a result.
+// -fno-math-errno, -fno-trapping-math: else std::sqrt may have to set errno, and a comparison with NaN may have to
+// raise a signal; g++ does not vectorise a loop with either. Neither changes a result.
 // -march=native: not on Apple's machines (not run by us), where some versions of clang do not know it.
 #ifdef __APPLE__
 #define MARCH_NATIVE ""
