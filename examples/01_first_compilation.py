@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 os.environ["KINETO_LOG_LEVEL"] = "6"  # the profiler's own messages are of no use here
@@ -32,6 +33,7 @@ from torch.profiler import profile, record_function
 folder = tempfile.TemporaryDirectory()
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = str(Path(folder.name) / "cache")
 torch.set_num_threads(1)
+warnings.simplefilter("ignore")  # torch's advice for some machines
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -160,8 +162,8 @@ for name in ("sin", "cos", "cosine"):
     show(f"the string argument {name!r}", named, torch.ones(4, 3), name)
 
 # %% [markdown]
-# A number behaves like a size: the second value costs a compilation, and that version holds for all further values (`2`
-# was the default above, so its code was there already). A string costs a compilation for each new value, even where two
+# A number behaves like a size: the second value costs a compilation, and that version holds for further values (`2` was
+# the default above, so its code was there already). A string costs a compilation for each new value, even where two
 # values do the same thing, such as `"cos"` and `"cosine"`.
 #
 # The costly case is a number that torch does not make a variable and that changes all the time. An integer attribute of
@@ -221,7 +223,8 @@ def product(a):
 torch.compiler.reset()
 # The option gives compiled kernels a name in the profiler, for the last part of this lesson.
 small = torch.compile(model, dynamic=False, options={"cpp.enable_kernel_profile": True})
-large, tiny = torch.randn(4096, 256, device=device), torch.randn(8, 256, device=device)
+large = torch.randn(2**12 if device == "cpu" else 2**18, 256, device=device)
+tiny = torch.randn(8, 256, device=device)
 pay_off("model, large input:", model, small, large)
 pay_off("model, tiny input:", model, small, tiny)
 pay_off("one matrix product:", product, torch.compile(product), torch.randn(400, 400, device=device))
@@ -258,10 +261,10 @@ took = time.perf_counter() - start
 hits = sum(n for group in counters.values() for name, n in group.items() if name.endswith("cache_hit"))
 print(json.dumps({"took": took, "found": hits > 0}))
 """
-path = Path(folder.name) / "program.py"
-path.write_text(PROGRAM)
 
 # %%
+path = Path(folder.name) / "program.py"
+path.write_text(PROGRAM)
 took = []
 for number in (1, 2):  # the processes inherit TORCHINDUCTOR_CACHE_DIR
     done = subprocess.run([sys.executable, path, device], capture_output=True, text=True, check=True)
@@ -271,10 +274,10 @@ for number in (1, 2):  # the processes inherit TORCHINDUCTOR_CACHE_DIR
 assert took[1] < took[0]
 
 # %% [markdown]
-# The second process found the generated code, and its first call was faster. It was not free: Dynamo traces again in
-# each process, and the compiler is loaded again (that is not in these times). A wrong hit is not to be feared, because
-# the key of an entry contains the graph, the sizes, the options and the version of torch. In a container the default
-# folder is lost with the container: set `TORCHINDUCTOR_CACHE_DIR` to a folder that stays.
+# The second process found the generated code, and its first call was faster. It was not free: in each process the
+# compiler is loaded again, and Dynamo traces again. A wrong hit is not to be feared, because the key of an entry
+# contains the graph, the sizes, the options and the version of torch. In a container the default folder is lost with
+# the container: set `TORCHINDUCTOR_CACHE_DIR` to a folder that stays.
 #
 # ## Where the time goes
 #
@@ -287,21 +290,25 @@ assert took[1] < took[0]
 # %%
 def is_kernel(event):
     if device == "cuda":
-        return event.device_type == torch.autograd.DeviceType.CUDA and event.name != "calls"
+        return event.device_type == torch.autograd.DeviceType.CUDA and event.name != "a call"
     return event.name.startswith("aten::") or "fused" in event.name
 
 
-def profiled(what, function, x, calls=20):
-    with profile() as records, record_function("calls"):
-        for _ in range(calls):
-            seconds(function, x)
-    events = records.events()
-    whole = next(event for event in events if event.name == "calls").cpu_time_total
-    kernels = [event for event in events if is_kernel(event)]
-    kernels = [event for event in kernels if not (event.cpu_parent and is_kernel(event.cpu_parent))]
-    busy = sum(event.device_time_total if device == "cuda" else event.cpu_time_total for event in kernels)
-    print(f"{what:16} kernels: {len(kernels) / calls:2.0f}, outside of them: ≈ {1 - busy / whole:.0%} of the time")
-    return 1 - busy / whole
+def profiled(what, function, x):
+    with profile() as records:
+        for _ in range(20):
+            with record_function("a call"):
+                seconds(function, x)
+    kernels = [event for event in records.events() if is_kernel(event)]
+    kernels = [event.time_range for event in kernels if not (event.cpu_parent and is_kernel(event.cpu_parent))]
+    outside = []
+    for call in records.events():
+        if call.name == "a call" and call.device_type == torch.autograd.DeviceType.CPU:
+            inside = [one for one in kernels if call.time_range.start <= one.start <= call.time_range.end]
+            outside.append(1 - sum(one.elapsed_us() for one in inside) / call.time_range.elapsed_us())
+    share = statistics.median(outside)
+    print(f"{what:16} kernels: {len(inside):2}, outside of them: ≈ {share:.0%} of the time")
+    return share
 
 
 # %%
@@ -311,7 +318,7 @@ profiled("eager, large:", model, large)
 outside_large = profiled("compiled, large:", small, large)
 profiled("eager, tiny:", model, tiny)
 outside_tiny = profiled("compiled, tiny:", small, tiny)
-assert outside_tiny > outside_large
+assert outside_tiny > max(outside_large, 0.5)
 
 # %% [markdown]
 # In eager mode, four layers of five operators are 20 kernels, and each of them reads its input from memory and writes a

@@ -9,8 +9,8 @@ Explains: recompiles, GB0039, constraints-violated, GB0036, data-dependent-guard
 # %% [markdown]
 # ## The first size is fixed, the second makes it a variable
 #
-# A backend gets every graph that torch compiles. The one below keeps them, and can say which sizes the tensors in a
-# graph have. The lesson calls one function with several numbers of rows. Look at which calls compile.
+# A *backend* is a function that gets every graph that torch compiles. The one below keeps the graphs, and with them the
+# conditions on sizes that torch noted while it made them.
 
 # %%
 import logging
@@ -27,6 +27,7 @@ torch._logging.set_logs(all=logging.CRITICAL)  # errors are printed by the lesso
 graphs, guards = [], []
 
 
+# %%
 def keeping(graph_module, example_inputs):
     graphs.append(graph_module)
     symbols = [one for one in example_inputs if isinstance(one, torch.SymInt)]
@@ -46,6 +47,10 @@ def call(what, function, *args):
     result = function(*args)
     print(f"{what:28} {'compiled' if len(graphs) > before else '-'}")
     return result
+
+
+# %% [markdown]
+# Now one function is called with several numbers of rows. Look at which calls compile.
 
 
 # %%
@@ -77,8 +82,7 @@ for number, graph in enumerate(graphs, 1):
 
 # %% [markdown]
 # In the second graph the number of rows is a symbol (`s` and a number), and what is computed from it is a formula. The
-# 3 columns stayed a number, because they never changed. The symbol is also an input of the graph: a compiled function
-# gets the size as one more argument.
+# 3 columns stayed a number, because they never changed.
 #
 # One trap: sizes that are equal in the first call get the *same* symbol.
 
@@ -100,7 +104,7 @@ sizes(graphs[0])
 #
 # ## 0 and 1 are never a variable
 #
-# `dynamic=True` makes every size a variable from the first call on. Every size but two.
+# `dynamic=True` makes sizes variables from the first call on. Two sizes are left out.
 
 # %%
 compiled = fresh(twice, dynamic=True)
@@ -110,9 +114,9 @@ sizes(graphs[1])
 
 # %% [markdown]
 # A size of 1 changes what operators do (such a dimension is broadcast), and a tensor of size 0 has no elements at all.
-# So torch compiles for each of the two separately. The graph above is the one for 1 row: the 1 stayed a number,
-# although everything should be a variable. There is nothing to do about it, and seldom a reason to: it is one
-# compilation each.
+# So torch compiles for each of the two separately, and a variable stands for sizes from 2 up. The graph above is the
+# one for 1 row: the 1 stayed a number, while the columns are a symbol now. There is nothing to do about it, and seldom
+# a reason to: it is one compilation each.
 #
 # ## An `if` on a size is a guard
 #
@@ -177,8 +181,9 @@ print("mark_static:  ", compilations(mark=torch._dynamo.mark_static))
 print("dynamic=False:", compilations(dynamic=False))
 
 # %% [markdown]
-# `mark_dynamic` is the better choice when you know the dimension: it saves the first compilation, and leaves all other
-# sizes fixed. It is a promise that torch checks. If the code fixes the size, it is an error and no silent recompile.
+# `mark_dynamic` is the better choice when you know the dimension: it saves a compilation, and leaves all other sizes
+# fixed, where `dynamic=True` made the columns a symbol too. It is a promise that torch checks. If the code fixes the
+# size, torch does not compile again and again, but raises an error.
 
 
 # %%
@@ -192,7 +197,7 @@ try:
     fresh(fixes)(x)
 except RuntimeError as error:
     print(type(error).__name__)
-    print(re.search("You marked .*?[.] ", str(error))[0])
+    print(re.search("You marked .*?[.] ", str(error))[0].strip())
 
 x = torch.ones(4, 3)
 torch._dynamo.maybe_mark_dynamic(x, 0)
@@ -229,31 +234,37 @@ def seconds(function, *args):
 folder = tempfile.TemporaryDirectory()
 os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder.name  # an empty cache, so that everything is compiled
 torch.set_num_threads(1)  # other programs on the machine disturb one thread less
-inputs = [torch.randn(rows, 512, device=device) for rows in (1000, 1100, 1200, 1300)]
-torch.compile(lambda x: x + 1)(inputs[0])  # load the compiler
+torch.compile(lambda x: x + 1)(torch.ones(2, device=device))  # load the compiler
+unit = 100 if device == "cpu" else 5000
+inputs = [torch.randn(rows * unit, 512, device=device) for rows in (10, 11, 12, 13)]
 
 # %%
 fixed = torch.compile(lambda x: normalise(x, 0.25), dynamic=False)
 default = torch.compile(lambda x: normalise(x, 0.5))
 variable = torch.compile(lambda x: normalise(x, 0.75), dynamic=True)
 
-cost = {}
-for name, function in {"dynamic=False": fixed, "default": default, "dynamic=True": variable}.items():
-    cost[name] = sum(seconds(function, x) for x in inputs)
-    print(f"{name + ':':14} ≈ {cost[name] / cost['dynamic=False']:.0%} of the time of dynamic=False")
-assert cost["dynamic=True"] < cost["dynamic=False"]
+settings = {"dynamic=False": fixed, "default": default, "dynamic=True": variable}
+cost = {name: sum(seconds(function, x) for x in inputs) for name, function in settings.items()}
+for name, spent in cost.items():
+    print(f"{name + ':':14} ≈ {spent / cost['dynamic=False']:.0%} of the time of dynamic=False")
 
 # %%
-times = {fixed: [], variable: []}
+times = {name: [] for name in settings}
 for _ in range(30):
-    for function, kept in times.items():
-        kept.append(seconds(function, inputs[2]))
-ratio = statistics.median(times[variable]) / statistics.median(times[fixed])
-print(f"a call with variable sizes takes ≈ {ratio:.2f} times as long as one with fixed sizes")
+    for name, function in settings.items():
+        times[name].append(seconds(function, inputs[2]))
+median = {name: statistics.median(spent) for name, spent in times.items()}
+for name, spent in median.items():
+    print(f"a call after that, {name + ':':14} ≈ {spent / median['dynamic=False']:.2f} times as long")
 
 # %% [markdown]
-# The first percentages are about compiling: four compilations, two, and one. The last number is about the calls
-# afterwards: near 1 means that a variable size costs nothing here. That is not so for every program, so measure yours.
+# The percentages are about the first calls: four compilations, two, and one. A compilation with variable sizes is more
+# work than one with fixed sizes, so one instead of four does not mean a quarter of the time. The other numbers are
+# about the calls afterwards, and near 1 means that a variable size costs nothing. By default the rows alone are a
+# variable here. With `dynamic=True` the columns are too, and the mean is taken over them, so the compiler does not know
+# the length of that loop. If the last number is the largest, that is the likely reason, and one more for
+# `mark_dynamic`.
+#
 # Keep sizes fixed if they never change, or if there are fewer than 8 and each is used for a long time. Padding all
 # inputs to a few sizes is the usual way to have both.
 #
@@ -282,8 +293,8 @@ sizes(graphs[0])
 # %% [markdown]
 # By default there were two graphs, with `nonzero` run by Python between them. With the switch there is one. The size is
 # a symbol again, but with a `u`: it is *unbacked*, which means that no example value stands behind it. One version
-# serves all counts, even 0. The price: torch cannot answer questions about it. A branch that was a guard above is an
-# error here, because no check before the call can know the answer.
+# serves all counts, even 0. The price: torch cannot answer questions about it. With `fullgraph=True`, a branch that was
+# a guard above is an error here, because no check before the call can know the answer.
 
 
 # %%

@@ -9,8 +9,8 @@ Explains: GB0059, recompiles, backend-compiler-failed, wont-convert, wrong-resul
 # %% [markdown]
 # ## It is too slow: look for breaks and recompilations
 #
-# Both are no errors, so torch is silent about them until you ask. From a shell you ask with
-# `TORCH_LOGS=graph_breaks,recompiles python train.py`. In a program it is `torch._logging.set_logs`. The logs are long.
+# Neither is an error, so torch is silent about them until you ask. From a shell you ask with
+# `TORCH_LOGS=graph_breaks,recompiles python train.py`. In a program it is `torch._logging.set_logs`. The logs are long:
 # `log_lines` keeps the lines that matter, and cuts off the time and the folders.
 
 # %%
@@ -28,14 +28,12 @@ from pathlib import Path
 
 import torch
 
-device = "cuda" if torch.cuda.is_available() else "cpu"
-
 
 def log_lines(function, pattern, **logs):
     with contextlib.redirect_stderr(io.StringIO()) as text:
         torch._logging.set_logs(**logs)
         function()
-        torch._logging.set_logs()  # back to what it was
+        torch._logging.set_logs()  # back to the defaults
     lines = (re.sub(r"^\S+ \S+ \d+ \S+\] (\[\S+\] )*", "", line) for line in text.getvalue().splitlines())
     return [re.sub(r" \S*/(?=\w+\.py)|  +#.*", " ", line) for line in lines if re.match(pattern, line)]
 
@@ -66,10 +64,10 @@ for line in log_lines(other_arguments, r"Recompiling| +- \d+/\d+: ", recompiles=
     print(line)
 
 # %% [markdown]
-# Each block says which function was compiled again, and which **guard** failed: a condition under which the older
-# version was valid. `scale == 2.0` is one, because `scale` was a plain number. Few recompilations in the first calls
-# are normal. Many, or any that go on, need a repair: pass a tensor, or mark the dimension as dynamic. The names that
-# begin with `torch_dynamo_resume` are the part of `step` after the break.
+# Each block says which function was compiled again, and which **guard** failed: a condition under which an older
+# version was valid. (`1/0` is version 0 of function 1.) `scale == 2.0` is a guard, because `scale` is a plain number.
+# The names that begin with `torch_dynamo_resume` are the part of `step` after the break. A few recompilations in the
+# first calls are normal. Many, or any that go on, need a repair: pass a tensor, or mark the dimension as dynamic.
 #
 # If a break must never come back, make it an error:
 
@@ -86,7 +84,8 @@ except torch._dynamo.exc.Unsupported as error:
 # often it ran, and fixes that were tried. Here are the first lines.
 
 # %%
-folder = Path(tempfile.mkdtemp())
+temporary = tempfile.TemporaryDirectory()
+folder = Path(temporary.name)
 (folder / "train.py").write_text("""\
 import torch
 
@@ -197,8 +196,8 @@ for backend in ("eager", "aot_eager", "inductor", sloppy_backend, toy_backend):
     print(f"{getattr(backend, '__name__', backend):15} {outcome}")
 
 # %% [markdown]
-# All of torch's own steps are fine, so the fault is in the two backends of this lesson. Small differences in the last
-# digits are normal for Inductor, since it adds in another order: compare with a tolerance, not with `==`.
+# All of torch's own steps are fine, so the faults are in the two backends of this lesson. Small differences in the last
+# digits are normal for Inductor, since it adds in another order. Compare with a tolerance, not with `==`.
 #
 # ## Read the whole error
 #
@@ -225,7 +224,7 @@ print("raised in:", traceback.extract_tb(failed.inner_exception.__traceback__)[-
 # %% [markdown]
 # ## Make it small
 #
-# A model that fails is no good bug report. `graphbreak minify` removes operations as long as the failure stays the
+# A whole model is no good bug report. `graphbreak minify` removes operations as long as the failure stays the
 # same, writes what is left as a script, and runs that script to prove it. (Torch has a minifier of its own,
 # `TORCHDYNAMO_REPRO_AFTER`.) Here is the result, and the middle of the script.
 

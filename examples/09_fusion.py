@@ -21,12 +21,14 @@ Explains: no-cpp-compiler, no-triton, cpp-compile-error, inductor-crash, triton-
 import re
 import statistics
 import time
+import warnings
 
 import torch
 import torch._inductor.config as inductor_config
 from torch._inductor.compile_fx import compile_fx
 from torch._inductor.utils import run_and_get_code
 
+warnings.filterwarnings("ignore", message="TensorFloat32")
 device = "cuda" if torch.cuda.is_available() else "cpu"
 MARKS = {"load": "read x", r"\* t": "* 2", r"\+ tmp": "+ 1", "clamp|maximum": "relu", "- tmp": "- 3", "store": "write"}
 
@@ -38,7 +40,7 @@ def chain(x):
 def lines_that_matter(code):
     code = re.sub(r"static_cast<int64_t>\((\w+?)L?\)", r"\1", code).replace("at::vec::Vectorized<float>", "Vec")
     code = re.sub(r"(x\d\+=|loadu.*, )([2-9]|\d\d+)\b", r"\1W", code)
-    return [line for line in code.splitlines() if re.search(r"\bfor\(|\btmp", line)]
+    return [line for line in code.splitlines() if re.search(r"\bfor\(|\btmp\d|\btmp_acc", line)]
 
 
 x = torch.rand(1024, 1024, device=device)
@@ -97,7 +99,7 @@ for function in (by_row, by_all):
     print(f"{function.__name__}:", *names)
     for line in lines_that_matter(programs[0]):
         if re.search(r"for\(|/ t|, tmp0\);|max2", line):
-            print(f"    {line[8:].replace('_local', '')}")
+            print("   ", line.removeprefix(" " * 8).replace("_local", ""))
 
 # %% [markdown]
 # On a CPU `by_row` is one function. Inside the loop over the rows (`x0`) there is a loop that looks for the maximum,
@@ -155,18 +157,17 @@ functions = {
     "compiled": torch.compile(chain, dynamic=False),
     "compiled, cut": torch.compile(cut, dynamic=False),
 }
-big = torch.rand(64_000_000 if device == "cuda" else 16_000_000, device=device)
+big = torch.rand(200_000_000 if device == "cuda" else 16_000_000, device=device)
 seconds = medians(functions, big, repeats=11)
 print(f"a copy moves ≈ {2 * big.nbytes / seconds['copy'] / 1e9:.0f} GB/s")
 for name in ("eager", "compiled", "compiled, cut"):
     print(f"{name:14} ≈ {seconds[name] / seconds['copy']:.1f} times the time of a copy")
 
 # %% [markdown]
-# Compare `eager` with `compiled`. Fusion can gain no more than the memory traffic that is gone: here at most a factor
-# of four, for four ops. A claim such as "up to ten times" needs a chain of ten ops or more. Where `compiled` takes
-# longer than a copy, the arithmetic or the start of the threads is no longer hidden behind the memory. The cut chain
-# was compiled too, but it has as many kernels as eager, so there is nothing to gain. That is the price of graph breaks
-# in the middle of cheap ops.
+# Compare `eager` with `compiled`. Fusion can't gain more than the memory traffic that is gone, so for four ops expect
+# a factor of about four at most. A claim such as "ten times" needs a chain of ten ops or more. Where `compiled` takes
+# longer than a copy, the arithmetic is not quite hidden behind the memory. The cut chain was compiled too, but it has
+# as many kernels as eager, so there is nothing to gain. That is the price of graph breaks in the middle of cheap ops.
 #
 # The same functions on a small tensor, which fits into a cache:
 
@@ -197,8 +198,9 @@ def wasteful(x):
 def show(title, graph):
     print(title)
     for node in graph.nodes:
-        if node.op.startswith("call") and (node.users or "Dynamo" in title):  # what nobody reads is dropped in the end
-            print(f"    {node.name} = {getattr(node.target, '__name__', node.target)}{node.args}")
+        if node.op.startswith("call"):
+            name = getattr(node.target, "__name__", node.target)
+            print(f"    {node.name} = {name}{node.args}{'' if node.users else '  # nobody reads it'}")
 
 
 def backend(graph_module, inputs):
@@ -216,8 +218,8 @@ def compile_and_show(title, x, backend):
 _, programs = compile_and_show("after the passes:", small, backend)
 
 # %% [markdown]
-# **Dead code** is gone (`cos`), and the two numbers became one, `6.0` (**constant folding**). But `(x + 1).sin()` is
-# still there twice. Does the program compute it twice?
+# **Dead code** is gone (`cos`), and `2.0` times `3` became `6.0` (**constant folding**). The old `full` is left over,
+# but nobody reads it, so no loop is written for it. And `(x + 1).sin()` is still there twice. Is it computed twice?
 
 # %%
 for line in lines_that_matter(programs[0]):

@@ -88,7 +88,7 @@ def compare(name, wrap):
     with contextlib.redirect_stdout(io.StringIO()):
         answers = [{True: "yes", False: "no"}.get(answer, answer) for answer in ask(wrap)]
     table[name] = dict(zip(QUESTIONS, answers, strict=True))
-    print(f"{name}:", ", ".join(f"{question} {answer}" for question, answer in table[name].items()))
+    print(f"{name}:\n   ", ", ".join(f"{question} {answer}" for question, answer in table[name].items()))
 
 
 compare("nothing", lambda function: function)
@@ -182,9 +182,9 @@ leaf_function = getattr(torch._dynamo.decorators, "leaf_function", None)
 
 
 def as_leaf(function):
-    leaf = leaf_function(copy_of(function))
-    leaf.register_fake(lambda x: torch.empty_like(x))
-    return leaf
+    leaf = leaf_function(lambda x: (function(x),))  # must return a tuple
+    leaf.register_fake(lambda x: (torch.empty_like(x),))
+    return lambda x: leaf(x)[0]
 
 
 if leaf_function:
@@ -199,12 +199,13 @@ else:
 
 # %% [markdown]
 # Where leaf functions exist, they pass every test here. But look at the last line before you rely on them: the
-# documentation of torch 2.13 says that Inductor does not support them yet.
+# documentation of torch 2.13 says that Inductor, the default backend, does not support them yet.
 #
 # ## If it is only a print
 #
-# Functions in `reorderable_logging_functions` are called when the graph has run. And `torch.compiler.is_compiling()`
-# is true while code is traced, so that code for eager alone can be skipped.
+# There are three ways for output alone. Functions in `reorderable_logging_functions` are called when the graph has run.
+# `torch.compiler.is_compiling()` is true while code is traced, so that code for eager alone can be skipped. And newer
+# releases have a `print` that is an op of the graph, still under a private name.
 
 
 # %%
@@ -214,15 +215,24 @@ def silent_normalise(x):
     return x / x.norm() * factor
 
 
+def normalise_with_op(x):
+    torch._higher_order_ops.print("normalising")
+    return x / x.norm() * factor
+
+
 torch._dynamo.config.reorderable_logging_functions.add(print)
 compare("reorderable_logging_functions", lambda function: function)
 torch._dynamo.config.reorderable_logging_functions.discard(print)
 compare("is_compiling", lambda function: silent_normalise if function is normalise else function)
+if hasattr(torch._higher_order_ops, "print"):
+    compare("print as an op", lambda function: normalise_with_op if function is normalise else function)
+else:
+    print("this torch has no print that is an op")
 
 # %% [markdown]
-# Both give one graph and right numbers. The second is silent on purpose. The first should print: if it says `prints
-# no`, your torch (2.13 does this) loses what is printed in a function that the compiled function calls. A `print` in
-# the compiled function itself is kept, but it comes late:
+# All give one graph and right numbers. `is_compiling` is silent on purpose. The first should print: if it says `prints
+# no`, your torch (2.11 and 2.13 do this) loses what is printed in a function that the compiled function calls. A
+# `print` in the compiled function itself is kept, but it comes late:
 
 
 # %%
@@ -264,7 +274,8 @@ except torch._dynamo.exc.Unsupported as error:
     print("error_on_graph_break:", type(error).__name__, "-", str(error).splitlines()[0])
 
 # %% [markdown]
-# The other way round: everything must be one graph, apart from one place that we know of.
+# With the first, every answer is eager's, because it is eager. With the second, the break is an error with its reason.
+# The other way round, everything must be one graph apart from one place that we know of:
 
 
 # %%
@@ -295,7 +306,7 @@ for name, answers in table.items():
 #
 # 1. Leave it, if it runs rarely. Or move the trouble to the caller, before or after the compiled function. That is
 #    always right, and any release of torch can do it.
-# 2. A log line: `is_compiling`, or `reorderable_logging_functions` if you want to see it.
+# 2. A log line: `is_compiling`, or one of the other two if you want to see it.
 # 3. Code that does something else than compute (files, other libraries, numbers from tensors): `custom_op`, if one
 #    graph is worth the work. Otherwise `torch.compiler.disable`, which can't go wrong and costs one break.
 # 4. Tensor code that only Dynamo can't read: `nonstrict_trace`. First check that it reads no global, no closure and no

@@ -50,6 +50,7 @@ def render_terminal(view: ReportView, screen: Screen, *, summary: bool = False) 
         file=io.StringIO(),
         width=screen.width,
         force_terminal=screen.colours is not None,
+        force_jupyter=False,  # there, rich would show the text itself and return nothing
         color_system=screen.colours,  # type: ignore[arg-type]
         no_color=screen.colours is None,
         highlight=False,

@@ -12,6 +12,17 @@ from repro_runner.lessons.notebooks import NOTEBOOKS, execute, make_notebook
 from tests.repro_runner.fixtures.chat_server import saying, serve_chat
 from tests.repro_runner.lessons.test_running import MEASURED
 
+ANSWER = """\
+CAUSE: The branch needs a number.
+
+<<<<<<< SEARCH
+    if x.norm() > 2:
+        return x * 2 / x.norm()
+    return x
+=======
+    return torch.where(x.norm() > 2, x * 2 / x.norm(), x)
+>>>>>>> REPLACE
+"""
 NAMES = ("demo", "detector", "taxonomy")
 
 
@@ -47,10 +58,12 @@ def test_a_notebook_runs_from_top_to_bottom_and_shows_the_same_again(name: str) 
 @pytest.mark.timeout(600)
 def test_the_detector_asks_a_language_model_if_one_is_named() -> None:
     notebook = make_notebook(NOTEBOOKS / "detector.py")
-    with serve_chat(saying("It is the `print` in the middle.")) as server:
+    with serve_chat(saying(ANSWER)) as server:
         execute(notebook, variables={"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "k", "OPENAI_MODEL": "tiny"})
-        assert server.bodies
-    assert "It is the `print` in the middle." in "\n".join(printed(notebook["cells"]))
+        assert len(server.bodies) == 1
+    said = "\n".join(printed(notebook["cells"]))
+    assert "verified" in said
+    assert "The branch needs a number." in said
 
 
 def printed(cells: list[dict[str, object]]) -> list[str]:
