@@ -7,6 +7,8 @@ import re
 from pathlib import Path
 
 _PYTHONS = re.compile(r"/lib/python3\.\d+/(.+)")
+_CELL = re.compile(r"/ipykernel_\d+/\d+\.py$|^<ipython-input")
+"""Files that Jupyter makes up for the cells of a notebook."""
 _PATH = re.compile(r"(?<![\w./-])/[^\s:,;()'\"]+/[^\s:,;()'\"/]+\.py:\d+")
 
 
@@ -29,7 +31,9 @@ def in_library(path: Path) -> str:
 
 def shown_file(file: str, folder: Path | None = None) -> str:
     """The file relative to `folder` (default: the current folder), or as `…/path` inside an installed package or
-    Python's library; the unchanged path otherwise."""
+    Python's library; `cell` in a notebook; the unchanged path otherwise."""
+    if _CELL.search(file):
+        return "cell"
     folder = folder or Path.cwd()
     path = located(file, folder)
     if inside := in_library(path):

@@ -37,6 +37,8 @@ PACKAGES = "/venv/lib/python3.11/site-packages"
         ("/usr/lib/python3.11/json/decoder.py", "…/json/decoder.py"),
         ("<frozen importlib>", "<frozen importlib>"),
         ("", "(no file)"),
+        ("/tmp/ipykernel_123/4567.py", "cell"),
+        ("<ipython-input-3-ab12>", "cell"),
     ],
 )
 def test_a_file_is_named_from_the_folder_or_from_its_package(file: str, shown: str) -> None:
