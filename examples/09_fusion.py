@@ -129,8 +129,9 @@ def cut(x):
     return x - 3
 
 
-print("kernels of the chain:    ", len(compiled_kernels(chain, x)[0]))
-print("kernels of the cut chain:", len(compiled_kernels(cut, x)[0]))
+big = torch.rand(200_000_000 if device == "cuda" else 16_000_000, device=device)
+print("kernels of the chain:    ", len(compiled_kernels(chain, big)[0]))
+print("kernels of the cut chain:", len(compiled_kernels(cut, big)[0]))
 
 # %% [markdown]
 # Each kernel writes its result to memory, and the next one fetches it from there. Now the time, as a multiple of a
@@ -157,7 +158,6 @@ functions = {
     "compiled": torch.compile(chain, dynamic=False),
     "compiled, cut": torch.compile(cut, dynamic=False),
 }
-big = torch.rand(200_000_000 if device == "cuda" else 16_000_000, device=device)
 seconds = medians(functions, big, repeats=11)
 print(f"a copy moves ≈ {2 * big.nbytes / seconds['copy'] / 1e9:.0f} GB/s")
 for name in ("eager", "compiled", "compiled, cut"):
