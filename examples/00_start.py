@@ -31,7 +31,7 @@ from repro_runner.graphs.life import Life
 graphs = []
 
 
-def show_and_run(graph, inputs):
+def show_and_run(graph, _inputs):
     """A backend: it gets each graph, and returns what is to run instead."""
     graphs.append(graph)
     print(graph.code.strip())
