@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from registry.datafile import DATA
 from registry.errors import InvalidInput
 from registry.forms import read_other_messages
-from registry.knowledge import DATA
 from registry.troubleshooting import read_topics
 
 
