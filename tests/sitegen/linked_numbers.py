@@ -13,7 +13,7 @@ from sitegen.facets import Facets, facets_of
 
 def linked_numbers(page: str) -> Iterator[tuple[int, str]]:
     """Yield (number, the link it stands in) for every number that links to the home page."""
-    for link in BeautifulSoup(page, "html.parser").select("a[href*='index.html']"):
+    for link in BeautifulSoup(page, "html.parser").select("a[href*='index.html']:not([href*='learn/'])"):
         yield int(link.get_text()), str(link["href"]).removeprefix("../")
 
 
