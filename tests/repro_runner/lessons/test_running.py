@@ -16,7 +16,8 @@ from repro_runner.lessons.running import run_cells
 
 IN_MAKE_TEST = ("ahead_of_time", "graph_capture")
 """The others take longer, and are in `make prove`."""
-MEASURED = re.compile(r"≈ *[0-9][0-9.,]*")
+MEASURED = re.compile(r"≈ *[0-9][0-9.,]* *")
+"""With the spaces that line columns up."""
 
 
 def run(folder: Path, text: str) -> list[CellOutput]:
