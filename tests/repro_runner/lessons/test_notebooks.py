@@ -69,7 +69,7 @@ def test_the_detector_asks_a_language_model_if_one_is_named() -> None:
 def printed(cells: list[dict[str, object]]) -> list[str]:
     """What cells print; measured numbers are left out."""
     return [
-        MEASURED.sub("≈ #", "".join(output["text"]))
+        MEASURED.sub("≈", "".join(output["text"]))
         for cell in cells
         for output in cell.get("outputs", ())  # type: ignore[attr-defined]
         if output["output_type"] == "stream"

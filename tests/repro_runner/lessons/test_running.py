@@ -16,8 +16,8 @@ from repro_runner.lessons.running import run_cells
 
 IN_MAKE_TEST = ("ahead_of_time", "graph_capture")
 """The others take longer, and are in `make prove`."""
-MEASURED = re.compile(r"≈ *[0-9][0-9.,]* *")
-"""With the spaces that line columns up."""
+MEASURED = re.compile(r"≈.*")
+"""From there to the end of the line there may be further numbers that follow from it."""
 
 
 def run(folder: Path, text: str) -> list[CellOutput]:
@@ -84,6 +84,6 @@ def test_a_lesson_prints_what_its_page_shows(name: str) -> None:
     record, failure = record_lesson(lesson)
     assert not failure
     (kept,) = (run for run in lesson.runs if run.environment.device == "cpu")
-    again = [MEASURED.sub("≈ #", one["text"]) for one in record["outputs"]]
-    assert again == [MEASURED.sub("≈ #", one.text) for one in kept.outputs]
+    again = [MEASURED.sub("≈", one["text"]) for one in record["outputs"]]
+    assert again == [MEASURED.sub("≈", one.text) for one in kept.outputs]
     assert [bool(one["picture"]) for one in record["outputs"]] == [bool(one.picture) for one in kept.outputs]
