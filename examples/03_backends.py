@@ -243,7 +243,7 @@ for title, (function, use) in programs.items():
 # %%
 torch._dynamo.reset()  # forget what was compiled above
 folder = tempfile.TemporaryDirectory()
-os.environ["GRAPHBREAK_HOME"] = folder.name  # where the two keep the graphs that they saw
+os.environ |= {"GRAPHBREAK_HOME": folder.name, "GRAPHBREAK_ARTIFACTS": "1"}  # where the two keep graphs that they saw
 
 for missing in ("aten.gelu", "aten.erf"):
     lacking = {"constraints": [UnsupportedOpsConstraint([missing])]}

@@ -31,9 +31,10 @@ def record_lesson(lesson: Lesson) -> tuple[dict[str, Any], str]:
     path = EXAMPLES / lesson.file
     command = [sys.executable, "-m", "repro_runner.lessons.running", str(path)]
     ended = run_command(command, seconds=_SECONDS, folder=ROOT)
-    if ended.failure:
-        return {}, f"it {ended.failure}: {ended.stderr.text.strip().splitlines()[-1:]}"
-    outputs = json.loads(ended.stdout.text.splitlines()[-1])
+    printed = ended.stdout.text.splitlines()
+    if ended.failure or not printed:
+        return {}, "; ".join([ended.failure or "it raised an error", *ended.stderr.text.strip().splitlines()[-1:]])
+    outputs = json.loads(printed[-1])
     for one in outputs:
         one["text"] = without_place_and_time(one["text"], EXAMPLES)
     return {"sha256": lesson.sha256, "outputs": outputs}, ""
