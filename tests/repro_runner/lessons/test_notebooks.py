@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+import re
 
 import pytest
 
@@ -38,7 +38,7 @@ def test_the_committed_notebook_has_the_cells_of_its_text_file_and_outputs_witho
     outputs = [output for cell in content["cells"] for output in cell.get("outputs", ())]
     assert outputs
     assert [output for output in outputs if output["output_type"] == "error"] == []
-    assert str(Path.home()) not in json.dumps(content)
+    assert re.search(r"/(home|root|tmp|Users)/", json.dumps(outputs)) is None
 
 
 @pytest.mark.torch
