@@ -257,7 +257,7 @@ for missing in ("aten.gelu", "aten.erf"):
 
 # %% [markdown]
 # The same program, the same missing operator, two answers: it depends on the stage at which a device takes its graph. A
-# device without `gelu` is fine if `gelu` is decomposed first. And nobody wrote `erf` in the program, it comes from the
+# device without `gelu` is fine if `gelu` is decomposed first. And `erf` is nowhere in the program: it comes from the
 # decomposition. The backward was refused, too, although the cell never calls it: its graph is made with the forward's.
 #
 # Both backends keep what they saw. These are the files for the graph that `aot_mock` compiled. (`graphbreak artifacts

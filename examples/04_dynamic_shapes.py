@@ -270,7 +270,7 @@ for name, spent in median.items():
 #
 # ## Sizes that depend on data
 #
-# All of this holds for the sizes of inputs. The size of `x.nonzero()` depends on what is *in* `x`, so nobody knows it
+# All of this holds for the sizes of inputs. The size of `x.nonzero()` depends on what is *in* `x`, so it is not known
 # before the operator has run. By default torch breaks the graph there (GB0036). A switch puts the operator into the
 # graph.
 

@@ -93,7 +93,7 @@ assert round(total) == 20 and round(fused_total) == 1 and fused_peak < peak
 # %% [markdown]
 # The sum of the allocations falls from 20 tensors to one, the result. That is the reason for the speed, because each
 # tensor has to be written to memory and read back. The peak falls less, because eager mode releases a tensor as soon as
-# nobody needs it: only a few are there at one time. And in a real model most of the memory in inference is weights,
+# it is no longer needed: only a few exist at one time. And in a real model most of the memory in inference is weights,
 # which stay as they are. So do not expect a model that does not fit into memory to fit because you compiled it.
 #
 # ## Training: what is kept for the backward pass

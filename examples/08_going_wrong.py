@@ -249,7 +249,7 @@ with torch._dynamo.config.patch(suppress_errors=True):
         print(line)
 
 # %% [markdown]
-# The program goes on, without the compiler in that function, and says so in a warning that is easily overlooked.
+# The program goes on, without the compiler in that function, and prints a warning, which is easy to miss.
 # Don't leave this on: it hides each new fault, and you think that you run compiled code. `torch.compiler.disable` on
 # the one function that fails does the same, in a place that everybody can see.
 #

@@ -190,7 +190,7 @@ for name in functions:
 
 # %%
 def wasteful(x):
-    unused = x.cos()  # noqa: F841 - nobody reads it
+    unused = x.cos()  # noqa: F841 - never used
     six = torch.full((1000,), 2.0, device=x.device) * 3  # always the same number
     return (x + 1).sin() * (x + 1).sin() * six  # the same thing twice
 
@@ -200,7 +200,7 @@ def show(title, graph):
     for node in graph.nodes:
         if node.op.startswith("call"):
             name = getattr(node.target, "__name__", node.target)
-            print(f"    {node.name} = {name}{node.args}{'' if node.users else '  # nobody reads it'}")
+            print(f"    {node.name} = {name}{node.args}{'' if node.users else '  # never used'}")
 
 
 def backend(graph_module, inputs):
@@ -219,7 +219,7 @@ _, programs = compile_and_show("after the passes:", small, backend)
 
 # %% [markdown]
 # **Dead code** is gone (`cos`), and `2.0` times `3` became `6.0` (**constant folding**). The old `full` is left over,
-# but nobody reads it, so no loop is written for it. And `(x + 1).sin()` is still there twice. Is it computed twice?
+# but it is never used, so no loop is written for it. And `(x + 1).sin()` is still there twice. Is it computed twice?
 
 # %%
 for line in lines_that_matter(programs[0]):

@@ -60,7 +60,7 @@ print(passes.partition("\nbefore fusion")[0])
 #
 # - **Constant folding**: `1 / 4` is computed now, and not in each run.
 # - **Common subexpressions**: `again` is `square`, so it is computed once.
-# - **Dead code elimination**: nobody uses `unused`. What became superfluous before goes, too.
+# - **Dead code elimination**: `unused` is never used. What the other passes made superfluous goes, too.
 #
 # ## Fusion
 #

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any, TextIO
@@ -100,49 +100,63 @@ def _run_messages(arguments: argparse.Namespace) -> int:
     from registry.matching import Matcher
     from registry.merge import merge_registry
     from registry.message_programs import dump_runs, find_problems
-    from repro_runner.environment import describe_environment
     from repro_runner.runner.messages import run_message_program
 
     registry = merge_registry(read_package())
     known = registry.message_programs
-    if unknown := [name for name in arguments.ids if name not in known]:
-        raise InvalidInput([Problem(name, "has no program in registry/message_programs") for name in unknown])
-    environment = describe_environment(arguments.device)
-    out = arguments.out or DATA / "message_programs" / file_name(environment)
-    check_writable(out)
-    records = json.loads(read_data_file(out))["records"] if out.exists() else {}
-    bad = 0
     matcher = Matcher.from_registry(registry)
-    for name in arguments.ids or [name for name, one in known.items() if one.device == arguments.device]:
-        records[name] = run_message_program(known[name], matcher)
-        write_data_file(out, dump_runs(environment, records))
-        problems = list(find_problems({name: records[name]}))
-        bad += bool(problems)
-        print("\n".join(problems) or f"{name}: holds", flush=True)
-    return NOT_AS_IT_SHOULD_BE if bad else DONE
+
+    def run(name: str) -> tuple[dict[str, Any], str]:
+        record = run_message_program(known[name], matcher)
+        return record, "\n".join(find_problems({name: record}))
+
+    _check_names(arguments, known, "has no program in registry/message_programs")
+    chosen = arguments.ids or [name for name, one in known.items() if one.device == arguments.device]
+    return _record(arguments, DATA / "message_programs", chosen, run, dump_runs)
 
 
 def _run_lessons(arguments: argparse.Namespace) -> int:
     """Run lessons, a line each; what they print goes to registry/lessons/."""
     from registry.lessons import dump_lessons
-    from repro_runner.environment import describe_environment
     from repro_runner.lessons.recording import find_lessons, record_lesson
 
     known = find_lessons()
-    if unknown := [name for name in arguments.ids if name not in known]:
-        raise InvalidInput([Problem(name, "is no lesson; `graphbreak learn --list` has them") for name in unknown])
+
+    def run(name: str) -> tuple[dict[str, Any], str]:
+        record, failure = record_lesson(known[name])
+        return record, f"{name}: {failure}" if failure else ""
+
+    _check_names(arguments, known, "is no lesson; `graphbreak learn --list` has them")
+    return _record(arguments, DATA / "lessons", arguments.ids or list(known), run, dump_lessons)
+
+
+def _check_names(arguments: argparse.Namespace, known: Collection[str], why: str) -> None:
+    if unknown := [Problem(name, why) for name in arguments.ids if name not in known]:
+        raise InvalidInput(unknown)
+
+
+def _record(
+    arguments: argparse.Namespace,
+    folder: Path,
+    names: Iterable[str],
+    run: Callable[[str], tuple[dict[str, Any], str]],
+    dump: Callable[[Mapping[str, str], Mapping[str, Any]], str],
+) -> int:
+    """Run programs one by one, and keep each record as soon as there is one. `run` gives it, and what does not hold."""
+    from repro_runner.environment import describe_environment
+
     environment = describe_environment(arguments.device)
-    out = arguments.out or DATA / "lessons" / file_name(environment)
+    out = arguments.out or folder / file_name(environment)
     check_writable(out)
     records = json.loads(read_data_file(out))["records"] if out.exists() else {}
     bad = 0
-    for name in arguments.ids or known:
-        record, failure = record_lesson(known[name])
-        bad += bool(failure)
-        if not failure:
+    for name in names:
+        record, problems = run(name)
+        if record:
             records[name] = record
-            write_data_file(out, dump_lessons(environment, records))
-        print(f"{name}: {failure or 'recorded'}", flush=True)
+            write_data_file(out, dump(environment, records))
+        bad += bool(problems)
+        print(problems or f"{name}: holds", flush=True)
     return NOT_AS_IT_SHOULD_BE if bad else DONE
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -33,6 +34,9 @@ print(math.pi)
 # %%
 1 + 1
 '''
+
+
+FILE_OF_A_MACHINE = re.compile(r"(?<![\w.…/:-])/[\w.-]+/[^\s<>\"']*\.py\b")
 
 
 def write(folder: Path, name: str, text: str) -> Path:
@@ -91,3 +95,5 @@ def test_every_committed_lesson_was_run_as_it_is_and_explains_what_there_is() ->
         assert [run.environment.device for run in lesson.runs].count("cpu") == 1, f"{lesson.name}: record it again"
         for run in lesson.runs:
             assert len(run.outputs) == sum(bool(cell.code) for cell in lesson.cells)
+            shown = "".join(output.text + output.picture for output in run.outputs)
+            assert FILE_OF_A_MACHINE.findall(shown) == [], lesson.name
