@@ -13,9 +13,13 @@ import subprocess
 import sys
 import tempfile
 import time
+import warnings
 from pathlib import Path
 
 import torch
+
+warnings.simplefilter("ignore", FutureWarning)  # torch's own, about its own code
+device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # %% [markdown]
 # `torch.compile` compiles when your function is called, in the process that calls it. That needs Python, a compiler,
@@ -41,9 +45,9 @@ class Model(torch.nn.Module):
 
 torch.manual_seed(0)
 torch.set_num_threads(1)
-model = Model().eval()
+model = Model().eval().to(device)
 batch = torch.export.Dim("batch", min=1, max=1024)
-program = torch.export.export(model, (torch.randn(8, 64),), dynamic_shapes={"x": {0: batch}})
+program = torch.export.export(model, (torch.randn(8, 64, device=device),), dynamic_shapes={"x": {0: batch}})
 print([node.name for node in program.graph.nodes if node.op == "call_function"])
 rows, columns = program.graph.output_node().args[0][0].meta["val"].shape
 print("the output has a symbol and a number:", isinstance(rows, torch.SymInt), columns)
@@ -53,7 +57,8 @@ print("the output has a symbol and a number:", isinstance(rows, torch.SymInt), c
 #
 # ## Compile it into a file
 #
-# AOTInductor writes C++ for the graph, compiles it into a shared library, and packs that with the weights.
+# AOTInductor writes C++ for the graph (on a GPU: with Triton kernels), compiles it into a shared library, and packs
+# that with the weights.
 
 # %%
 folder = Path(tempfile.mkdtemp())
@@ -67,7 +72,7 @@ print(package.name, "is there:", package.exists())
 compiled = torch._inductor.aoti_load_package(str(package))
 with torch.inference_mode():
     for size in (1, 8, 100):
-        x = torch.randn(size, 64)
+        x = torch.randn(size, 64, device=device)
         torch.testing.assert_close(compiled(x), model(x))
         print(f"batch {size}: equal to eager")
 
@@ -83,7 +88,7 @@ with torch.inference_mode():
 # ```
 #
 # It is built against the libtorch that came with `pip install torch`. CMake finds it with
-# `torch.utils.cmake_prefix_path`.
+# `torch.utils.cmake_prefix_path`. If torch was built for CUDA, it wants the CUDA toolkit to be there, too.
 
 # %%
 tools = [name for name in ("cmake", "c++") if shutil.which(name) is None]
@@ -93,25 +98,30 @@ source = Path.cwd() / "examples" / "cpp" / "ahead_of_time"
 build = folder / "build"
 configure = ["cmake", "-S", source, "-B", build, f"-DCMAKE_PREFIX_PATH={torch.utils.cmake_prefix_path}"]
 for command in (configure, ["cmake", "--build", build]):
-    subprocess.run(command, check=True, capture_output=True)
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"CMake says: {' '.join(done.stderr.split())[-600:]}")
 print("built:", (build / "run_model").name)
 
 # %% [markdown]
 # The C++ program gets the inputs and Python's outputs as files, and has the same model in libtorch's C++ API beside it.
 
 # %%
-torch.save(dict(model.state_dict()), folder / "weights.pt")
+torch.save(dict(model.cpu().state_dict()), folder / "weights.pt")
+model.to(device)
 python = {}
 with torch.inference_mode():
     for size in (1, 8, 256):
-        x = torch.randn(size, 64)
-        torch.save(x, folder / f"input-{size}.pt")
-        torch.save(model(x), folder / f"output-{size}.pt")
+        x = torch.randn(size, 64, device=device)
+        torch.save(x.cpu(), folder / f"input-{size}.pt")
+        torch.save(model(x).cpu(), folder / f"output-{size}.pt")
         rounds = []
         for _ in range(7):
             start = time.perf_counter()
             for _ in range(50):
                 model(x)
+            if device == "cuda":
+                torch.cuda.synchronize()
             rounds.append((time.perf_counter() - start) / 50 * 1e6)
         python[size] = statistics.median(rounds)
 command = [build / "run_model", package, folder, *map(str, python)]

@@ -91,8 +91,9 @@ def source_digest(source: str) -> str:
 
 
 def _with_runs(lesson: Lesson, runs: Iterator[LessonRun]) -> Lesson:
-    """The lesson with the runs of this very source, oldest release first."""
-    return replace(lesson, runs=tuple(run for run in runs if run.sha256 == lesson.sha256))
+    """The lesson with the runs of this very source: on the CPU, which everybody has, before all others."""
+    own = (run for run in runs if run.sha256 == lesson.sha256)
+    return replace(lesson, runs=tuple(sorted(own, key=lambda run: run.environment.device != "cpu")))
 
 
 def read_notebooks(folder: Path) -> tuple[Lesson, ...]:
@@ -117,9 +118,11 @@ def _read_notebook(path: Path) -> Lesson:
     if not executed.exists():
         return lesson
     content = json.loads(read_data_file(executed))
-    run = content["metadata"].get(NOTEBOOK_RUN, {"torch": "", "sha256": ""})
+    run = content["metadata"].get(NOTEBOOK_RUN, {"torch": "", "sha256": "", "device_name": ""})
     outputs = tuple(_notebook_output(cell["outputs"]) for cell in content["cells"] if cell["cell_type"] == "code")
-    found = LessonRun(environment=parse_environment(run), sha256=run["sha256"], outputs=outputs)
+    found = LessonRun(
+        environment=parse_environment(run), sha256=run["sha256"], outputs=outputs, device_name=run["device_name"]
+    )
     return _with_runs(lesson, iter([found]))
 
 
@@ -143,6 +146,7 @@ def _parse_runs(content: Mapping[str, Any], _: str) -> dict[str, LessonRun]:
             environment=environment,
             sha256=record["sha256"],
             outputs=tuple(CellOutput(text=one["text"], picture=one["picture"]) for one in record["outputs"]),
+            device_name=content["environment"]["device_name"],
         )
         for name, record in content["records"].items()
     }

@@ -463,6 +463,8 @@ class LessonRun:
     sha256: str
     outputs: tuple[CellOutput, ...]
     """One per cell of code."""
+    device_name: str
+    """Such as "NVIDIA H200" or "aarch64"."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -478,7 +480,11 @@ class Lesson:
     cells: tuple[Cell, ...]
     sha256: str
     runs: tuple[LessonRun, ...] = ()
-    """Those of this very source, oldest release first."""
+    """Those of this very source, on the CPU first."""
+
+    def uses(self, device: str) -> bool:
+        """Whether it puts tensors on this device where there is one; all lessons run on the CPU."""
+        return any(f'"{device}"' in cell.code for cell in self.cells)
 
     @property
     def page(self) -> str:

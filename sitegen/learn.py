@@ -10,6 +10,7 @@ import jinja2
 from registry.model import Lesson, LessonRun, Registry
 from sitegen.code import highlight
 from sitegen.markdown_shim import markdown_converter
+from sitegen.sentences import device_name
 
 START = "start"
 """The lesson that newcomers read first. Its page is that of the whole section."""
@@ -28,8 +29,7 @@ def render_learn(registry: Registry, environment: jinja2.Environment) -> dict[st
         texts[lesson.page.replace(".html", ".md")] = template.render(
             lesson=lesson,
             parts=list(_parts(lesson)),
-            shown=lesson.runs[0] if lesson.runs else None,
-            also=lesson.runs[1:],
+            places=[f"{_place(run)}, Python {run.environment.python}" for run in lesson.runs],
             explains=[titles[name] for name in lesson.explains if name in titles],
             lessons=others if lesson.name == START else (),
             notebooks=registry.notebooks if lesson.name == START else (),
@@ -69,18 +69,27 @@ def _parts(lesson: Lesson) -> Iterator[dict[str, Any]]:
             "text": "",
             "code": highlight(cell.code),
             "outputs": [
-                {"run": run, "text": output.text, "picture": _picture_file(lesson, run, number)}
-                for run, output in outputs
-                if output.text or output.picture
+                {
+                    "place": _place(run),
+                    "text": output.text,
+                    "picture": "" if place else _picture_file(lesson, run, number),
+                }
+                for place, (run, output) in enumerate(outputs)
+                if (output.text or output.picture) and (not place or output.text != outputs[0][1].text)
             ],
         }
         number += 1
 
 
+def _place(run: LessonRun) -> str:
+    return f"{device_name(run.environment.device)} ({run.device_name}), torch {run.environment.torch}"
+
+
 def _pictures(lesson: Lesson) -> dict[str, str]:
+    """The pictures of the first run; the others draw the same."""
     return {
         f"{_PICTURES}/{name}": output.picture
-        for run in lesson.runs
+        for run in lesson.runs[:1]
         for number, output in enumerate(run.outputs)
         if (name := _picture_file(lesson, run, number))
     }

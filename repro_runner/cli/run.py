@@ -120,13 +120,14 @@ def _run_lessons(arguments: argparse.Namespace) -> int:
     from registry.lessons import dump_lessons
     from repro_runner.lessons.recording import find_lessons, record_lesson
 
-    known = find_lessons()
+    own_device = arguments.device == "cpu"
+    known = {name: one for name, one in find_lessons().items() if own_device or one.uses(arguments.device)}
 
     def run(name: str) -> tuple[dict[str, Any], str]:
         record, failure = record_lesson(known[name])
         return record, f"{name}: {failure}" if failure else ""
 
-    _check_names(arguments, known, "is no lesson; `graphbreak learn --list` has them")
+    _check_names(arguments, known, "is no lesson, or none for this device; `graphbreak learn --list` has them")
     return _record(arguments, DATA / "lessons", arguments.ids or list(known), run, dump_lessons)
 
 

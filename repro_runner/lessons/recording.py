@@ -28,12 +28,16 @@ def find_lessons() -> dict[str, Lesson]:
 
 def record_lesson(lesson: Lesson) -> tuple[dict[str, Any], str]:
     """(what is kept of a run, why there is nothing to keep; empty if there is)."""
-    path = EXAMPLES / lesson.file
+    outputs, failure = run_apart(EXAMPLES / lesson.file)
+    return ({}, failure) if failure else ({"sha256": lesson.sha256, "outputs": outputs}, "")
+
+
+def run_apart(path: Path) -> tuple[list[dict[str, str]], str]:
+    """Run a lesson, or the text of a notebook, in a child: (what its cells printed, why nothing is known)."""
     command = [sys.executable, "-m", "repro_runner.lessons.running", str(path)]
     ended = run_command(command, seconds=_SECONDS, folder=ROOT)
     printed = ended.stdout.text.splitlines()
     if ended.failure or not printed:
-        return {}, "; ".join([ended.failure or "it raised an error", *ended.stderr.text.strip().splitlines()[-1:]])
+        return [], "; ".join([ended.failure or "it raised an error", *ended.stderr.text.strip().splitlines()[-1:]])
     outputs = json.loads(printed[-1])
-    kept = [{name: without_place_and_time(text, EXAMPLES) for name, text in one.items()} for one in outputs]
-    return {"sha256": lesson.sha256, "outputs": kept}, ""
+    return [{name: without_place_and_time(text, path.parent) for name, text in one.items()} for one in outputs], ""

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-from registry.lessons import parse_lesson
+from registry.lessons import read_cells
 from registry.model import Cell, CellOutput
 
 
@@ -83,9 +83,9 @@ def _flush() -> None:
 
 
 def _main(name: str) -> None:
-    """In a child: run a lesson; the last line on standard output has what its cells printed."""
+    """In a child: run a lesson or a notebook's text; the last line on standard output has what its cells printed."""
     path = Path(name)
-    outputs = [asdict(one) for one in run_cells(path, parse_lesson(path).cells)]
+    outputs = [asdict(one) for one in run_cells(path, list(read_cells(path.read_text("utf-8"))))]
     print(json.dumps(outputs))
 
 

@@ -62,9 +62,12 @@ def test_a_run_is_shown_only_for_the_source_that_was_run(tmp_path: Path) -> None
     (lesson,) = read_lessons(tmp_path, tmp_path)
     outputs = [{"text": "3.14", "picture": ""}, {"text": "2", "picture": "<svg/>"}]
     records = {"about_it": {"sha256": lesson.sha256, "outputs": outputs}, "gone": {"sha256": "", "outputs": []}}
-    write(tmp_path, "cpu.json", dump_lessons({"torch": "2.13.0", "device": "cpu"}, records))
+    for device in ("a-gpu", "cpu"):
+        environment = {"torch": "2.13.0", "device": device, "device_name": f"{device} of ours"}
+        write(tmp_path, f"{device}.json", dump_lessons(environment, records))
     (lesson,) = read_lessons(tmp_path, tmp_path)
-    (run,) = lesson.runs
+    assert [run.device_name for run in lesson.runs] == ["cpu of ours", "a-gpu of ours"]
+    run = lesson.runs[0]
     assert (run.environment.torch, run.outputs[1].picture) == ("2.13.0", "<svg/>")
     path.write_text(LESSON.replace("1 + 1", "1 + 2"), "utf-8")
     assert read_lessons(tmp_path, tmp_path)[0].runs == ()
@@ -92,7 +95,8 @@ def test_every_committed_lesson_was_run_as_it_is_and_explains_what_there_is() ->
     assert registry.lessons[0].name == "start"
     for lesson in registry.lessons:
         assert set(lesson.explains) <= known, lesson.name
-        assert [run.environment.device for run in lesson.runs].count("cpu") == 1, f"{lesson.name}: record it again"
+        devices = ["cpu", "cuda"] if lesson.uses("cuda") else ["cpu"]
+        assert [run.environment.device for run in lesson.runs] == devices, f"{lesson.name}: record it again"
         for run in lesson.runs:
             assert len(run.outputs) == sum(bool(cell.code) for cell in lesson.cells)
             shown = "".join(output.text + output.picture for output in run.outputs)

@@ -18,7 +18,8 @@ TEMPLATES = Path(__file__).parents[2] / "templates"
 
 
 def run(device: str, *outputs: CellOutput) -> LessonRun:
-    return LessonRun(environment=Environment(torch="2.13.0", python="3.11", device=device), sha256="", outputs=outputs)
+    environment = Environment(torch="2.13.0", python="3.11", device=device)
+    return LessonRun(environment=environment, sha256="", outputs=outputs, device_name=f"our {device}")
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +45,8 @@ def text_of(found: BeautifulSoup, selector: str) -> str:
 
 def test_a_page_has_text_code_outputs_and_pictures(registry: Registry) -> None:
     picture = CellOutput(text="out < 1\n", picture="<svg/>")
-    other = lesson("one_thing", runs=(run("cpu", picture), run("cuda", CellOutput(text="other"))))
+    same = run("cuda", replace(picture, picture="<svg> </svg>"))
+    other = lesson("one_thing", runs=(run("cpu", picture), same, run("cuda", CellOutput(text="other"))))
     shown = replace(registry, lessons=(lesson("start"), other), notebooks=())
     texts = render_learn(shown, template_environment(TEMPLATES))
     assert set(texts) == {"learn/index.md", "learn/one-thing.md", "assets/learn/one-thing-cpu-1.svg"}
@@ -52,9 +54,12 @@ def test_a_page_has_text_code_outputs_and_pictures(registry: Registry) -> None:
     assert text_of(found, "strong") == "text"
     assert "{{ braces }}" in found.get_text()
     assert text_of(found, "pre.code") == "print(x < 1)"
-    assert text_of(found, "pre.output") == "out < 1\n"
+    outputs = [(one.p.get_text(), one.pre.get_text()) for one in found.select(".output")]
+    assert outputs == [
+        ("CPU (our cpu), torch 2.13.0", "out < 1\n"),
+        ("CUDA (our cuda), torch 2.13.0", "other"),
+    ]
     assert [image["src"] for image in found.select("img")] == ["../assets/learn/one-thing-cpu-1.svg"]
-    assert text_of(found, "details pre") == "other"
     assert [link["href"] for link in found.select("#explains + ul a")] == ["../gb/gb0039.html"]
     start = page(texts, "learn/index.md")
     assert [link["href"] for link in start.select("#lessons + ul a")] == ["one-thing.html"]

@@ -3,7 +3,8 @@
 //   run_model MODEL.pt2 FOLDER BATCH...
 //
 // FOLDER has what Python saved: weights.pt, and for each batch input-BATCH.pt and output-BATCH.pt. Prints a line per
-// batch: the batch, the largest difference to Python's output of both, and the microseconds of a call of both.
+// batch: the batch, the largest difference to Python's output of both, and the microseconds of a call of both. All of it
+// is on the GPU if there is one: there the package must have been compiled for it.
 
 #include <torch/csrc/inductor/aoti_package/model_package_loader.h>
 #include <torch/script.h>
@@ -51,6 +52,7 @@ double microseconds(Call call) {
   for (int round = 0; round < 7; ++round) {
     const auto start = clock::now();
     for (int i = 0; i < 50; ++i) call();
+    if (torch::cuda::is_available()) torch::cuda::synchronize();
     rounds.push_back(std::chrono::duration<double, std::micro>(clock::now() - start).count() / 50);
   }
   std::sort(rounds.begin(), rounds.end());
@@ -69,10 +71,12 @@ int run(const std::vector<std::string>& words) {
   const c10::InferenceMode no_gradients;
   torch::set_num_threads(1);
   torch::inductor::AOTIModelPackageLoader compiled(words[0]);
+  const auto device = torch::cuda::is_available() ? torch::kCUDA : torch::kCPU;
   Model eager(read(words[1] + "/weights.pt").toGenericDict());
+  eager.to(device);
   for (std::size_t i = 2; i < words.size(); ++i) {
-    const auto x = read(words[1] + "/input-" + words[i] + ".pt").toTensor();
-    const auto expected = read(words[1] + "/output-" + words[i] + ".pt").toTensor();
+    const auto x = read(words[1] + "/input-" + words[i] + ".pt").toTensor().to(device);
+    const auto expected = read(words[1] + "/output-" + words[i] + ".pt").toTensor().to(device);
     std::vector<torch::Tensor> inputs{x};
     std::cout << words[i] << ' ' << difference(compiled.run(inputs).at(0), expected) << ' '
               << difference(eager.forward(x), expected) << ' ' << microseconds([&] { compiled.run(inputs); }) << ' '
