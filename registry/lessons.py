@@ -86,12 +86,13 @@ def read_cells(source: str) -> Iterator[Cell]:
 
 
 def source_digest(source: str) -> str:
-    """The hash by which a run is known to be of this very source."""
-    return hashlib.sha256(source.encode("utf-8")).hexdigest()
+    """The hash of the code and of its lines, which messages name. A run is shown while it stays the same."""
+    code = [(cell.line, cell.code) for cell in read_cells(source) if cell.code]
+    return hashlib.sha256(repr(code).encode("utf-8")).hexdigest()
 
 
 def _with_runs(lesson: Lesson, runs: Iterator[LessonRun]) -> Lesson:
-    """The lesson with the runs of this very source: on the CPU, which everybody has, before all others."""
+    """The lesson with the runs of this very code: on the CPU, which everybody has, before all others."""
     own = (run for run in runs if run.sha256 == lesson.sha256)
     return replace(lesson, runs=tuple(sorted(own, key=lambda run: run.environment.device != "cpu")))
 

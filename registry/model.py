@@ -480,7 +480,7 @@ class Lesson:
     cells: tuple[Cell, ...]
     sha256: str
     runs: tuple[LessonRun, ...] = ()
-    """Those of this very source, on the CPU first."""
+    """Those of this very code, on the CPU first."""
 
     def uses(self, device: str) -> bool:
         """Whether it puts tensors on this device where there is one; all lessons run on the CPU."""

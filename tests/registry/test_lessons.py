@@ -57,7 +57,7 @@ def test_a_lesson_has_text_code_and_what_it_explains(tmp_path: Path) -> None:
     assert [lines[cell.line - 1] for cell in lesson.cells[1:]] == ["import math", "1 + 1"]
 
 
-def test_a_run_is_shown_only_for_the_source_that_was_run(tmp_path: Path) -> None:
+def test_a_run_is_shown_only_for_the_code_that_was_run(tmp_path: Path) -> None:
     path = write(tmp_path, "01_about_it.py", LESSON)
     (lesson,) = read_lessons(tmp_path, tmp_path)
     outputs = [{"text": "3.14", "picture": ""}, {"text": "2", "picture": "<svg/>"}]
@@ -69,8 +69,11 @@ def test_a_run_is_shown_only_for_the_source_that_was_run(tmp_path: Path) -> None
     assert [run.device_name for run in lesson.runs] == ["cpu of ours", "a-gpu of ours"]
     run = lesson.runs[0]
     assert (run.environment.torch, run.outputs[1].picture) == ("2.13.0", "<svg/>")
-    path.write_text(LESSON.replace("1 + 1", "1 + 2"), "utf-8")
-    assert read_lessons(tmp_path, tmp_path)[0].runs == ()
+    path.write_text(LESSON.replace("Some **text**", "Plainer text"), "utf-8")
+    assert len(read_lessons(tmp_path, tmp_path)[0].runs) == 2
+    for code in (LESSON.replace("1 + 1", "1 + 2"), LESSON.replace("Some **text**", "Text,\n# a line longer")):
+        path.write_text(code, "utf-8")
+        assert read_lessons(tmp_path, tmp_path)[0].runs == ()
 
 
 def test_everything_that_is_no_lesson_is_told_at_once(tmp_path: Path) -> None:
