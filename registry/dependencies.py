@@ -1,10 +1,15 @@
-"""Which statements of a module one of its functions needs: what it reaches by name, and what adds to that."""
+"""Which statements of a module one of its functions needs: what it reaches by name, and what adds to that.
+
+Some statements do something that no function names: `torch._inductor.config.fallback_random = True`, `register()`.
+They are the module's set-up.
+"""
 
 from __future__ import annotations
 
 import ast
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from functools import cached_property
 
 
 class Statements:
@@ -13,18 +18,36 @@ class Statements:
     def __init__(self, module: ast.Module) -> None:
         self._nodes = [node for node in module.body if not _is_plain_torch(node) and not _is_text(node)]
         self._bound = {node: bound_names(node) for node in self._nodes}
-        self._adds_to = {node: _adds_to(node) for node in self._nodes}
         self._needs: dict[ast.stmt, set[str]] = {}
+        self._adds_to = {node: _adds_to(node) for node in self._nodes}
 
-    def needed_by(self, name: str) -> list[ast.stmt]:
-        """Return the function and what it reaches of its module, in order; `import torch` goes without saying."""
-        reached = {name}
-        needed: set[ast.stmt] = set()
-        while fresh := {node for node in self._nodes if node not in needed and self._belongs(node, reached)}:
+    def needed_by(self, *names: str, without: Set[str] = frozenset(), set_up: bool = False) -> list[ast.stmt]:
+        """Return the function and what it reaches of its module, in order; `import torch` goes without saying.
+
+        What makes a name of `without`, or does something to one, is left out. `set_up` asks for the module's, too.
+        """
+        nodes = [node for node in self._nodes if not self._touched_by(node) & without]
+        needed = {node for node in nodes if set_up and node in self._set_up}
+        reached = {*names}.union(*map(self._reached_from, needed))
+        while fresh := {node for node in nodes if node not in needed and self._belongs(node, reached)}:
             needed |= fresh
-            for node in fresh:
-                reached |= self._bound[node] | self._needs_of(node)
-        return [node for node in self._nodes if node in needed]
+            reached = reached.union(*map(self._reached_from, fresh))
+        return [node for node in nodes if node in needed]
+
+    @cached_property
+    def _set_up(self) -> list[ast.stmt]:
+        """Statements that do something, but to nothing of this module that its definitions use."""
+        doing = [node for node in self._nodes if _does_something(node)]
+        imported = {name for node in self._nodes if _is_import(node) for name in self._bound[node]}
+        used = {name for node in self._nodes if node not in doing for name in self._needs_of(node)}
+        used |= {name for node in doing for name in (*_changed_names(node), *_called_on(node))}
+        return [node for node in doing if not (self._adds_to[node] & used) - imported]
+
+    def _touched_by(self, node: ast.stmt) -> set[str]:
+        return self._bound[node] | (self._adds_to[node] if _does_something(node) else set())
+
+    def _reached_from(self, node: ast.stmt) -> set[str]:
+        return self._bound[node] | self._needs_of(node)
 
     def _belongs(self, node: ast.stmt, reached: set[str]) -> bool:
         return not (self._bound[node].isdisjoint(reached) and self._adds_to[node].isdisjoint(reached))
@@ -58,29 +81,61 @@ def _adds_to(node: ast.stmt) -> set[str]:
     """What a statement is about without making it: `op.register_fake(...)`, a decorator, an operator by name."""
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         users: list[ast.AST] = list(node.decorator_list)
-    elif isinstance(node, ast.Expr):
-        users = [node]
+    elif changed := _changed_names(node):
+        return changed
     else:
-        users = []
+        users = [node] if _does_something(node) else []
     names = {used.id for user in users for used in ast.walk(user) if isinstance(used, ast.Name)} - {"torch"}
     return names | {f"ops:{text.partition('::')[0]}" for text in _texts(node)}
 
 
+def _does_something(node: ast.stmt) -> bool:
+    """Whether a statement is there for what it does, and not only for a name that it makes."""
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        return bool(_changed_names(node))
+    return not isinstance(node, ast.FunctionDef | ast.ClassDef) and not _is_import(node)
+
+
+def _changed_names(node: ast.stmt) -> set[str]:
+    """`weight` of `weight.grad = …` and of `weight[0] = …`, in loops, too."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        return set()
+    stores = (ast.Attribute, ast.Subscript)
+    places = [one for one in ast.walk(node) if isinstance(one, stores) and isinstance(one.ctx, ast.Store)]
+    return {next(part.id for part in ast.walk(place) if isinstance(part, ast.Name)) for place in places}
+
+
+def _called_on(node: ast.stmt) -> set[str]:
+    """`library` of `library.define(…)`."""
+    called = node.value.func if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) else None
+    return (
+        {one.id for one in ast.walk(called) if isinstance(one, ast.Name)}
+        if isinstance(called, ast.Attribute)
+        else set()
+    )
+
+
+def _is_import(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Import | ast.ImportFrom)
+
+
 def _texts(node: ast.stmt) -> Iterator[str]:
     """String literals of a statement that is none of the functions: `Library("mine", "DEF")`."""
-    nodes: list[ast.AST] = list(node.decorator_list) if isinstance(node, ast.FunctionDef) else [node]
-    if isinstance(node, ast.ClassDef):
-        nodes = []
+    nodes: list[ast.AST] = list(node.decorator_list) if isinstance(node, ast.FunctionDef | ast.ClassDef) else [node]
     for part in nodes:
         for found in ast.walk(part):
             if isinstance(found, ast.Constant) and isinstance(found.value, str):
                 yield found.value
 
 
+_NAMESPACES = ("ops", "classes")
+
+
 def _operator_namespaces(node: ast.stmt) -> Iterator[str]:
-    """`torch.ops.mine.double` gives `mine`."""
+    """`torch.ops.mine.double` gives `mine`, and so does `torch.classes.mine`."""
     for found in ast.walk(node):
-        if isinstance(found, ast.Attribute) and isinstance(found.value, ast.Attribute) and found.value.attr == "ops":
+        holder = found.value if isinstance(found, ast.Attribute) else None
+        if isinstance(found, ast.Attribute) and isinstance(holder, ast.Attribute) and holder.attr in _NAMESPACES:
             yield found.attr
 
 

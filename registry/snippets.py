@@ -6,6 +6,7 @@ The file is parsed, never imported.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
@@ -60,12 +61,13 @@ def take_apart(repro: Repro) -> Program:
     """Cut a repro into what its page shows."""
     module = ast.parse(repro.source)
     lines = repro.source.splitlines()
-    flags = _dictionary(module, "FLAGS")
+    flags, config = _dictionary(module, "FLAGS"), _value(module, "CONFIG")
     needed = Statements(module)
     hidden = _CONSTANTS | {node.name for node in module.body if _is_entry(node)}  # a runner calls and reads these
 
     def snippet(name: str) -> Snippet:
-        statements = [node for node in needed.needed_by(name) if not bound_names(node) & (hidden - {name})]
+        named = _identifiers(config, flags.get(name))  # a setting may name a function, such as a backend
+        statements = needed.needed_by(name, *named, without=hidden - {name}, set_up=True)
         function = next(node for node in statements if isinstance(node, ast.FunctionDef) and node.name == name)
         return Snippet(
             name=name,
@@ -79,7 +81,7 @@ def take_apart(repro: Repro) -> Program:
         broken=snippet("broken"),
         fixes=tuple(snippet(name) for name in repro.fixes),
         isolated=tuple(snippet(name) for name in repro.isolated),
-        config=tuple(_settings(_value(module, "CONFIG"))),
+        config=tuple(_settings(config)),
         compile_options=", ".join(
             f"{key}={ast.unparse(value)}" for key, value in _dictionary(module, "COMPILE").items()
         ),
@@ -135,6 +137,11 @@ def _dictionary(module: ast.Module, constant: str) -> dict[str, ast.expr]:
     return {
         str(key.value): one for key, one in zip(value.keys, value.values, strict=True) if isinstance(key, ast.Constant)
     }
+
+
+def _identifiers(*values: ast.expr | None) -> set[str]:
+    texts = (one.value for value in values if value for one in ast.walk(value) if isinstance(one, ast.Constant))
+    return {word for text in texts if isinstance(text, str) for word in re.findall(r"\w+", text)}
 
 
 def _settings(value: ast.expr | None) -> Iterator[str]:

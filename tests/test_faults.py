@@ -434,6 +434,7 @@ def test_what_a_killed_run_leaves_behind_is_never_committed() -> None:
 # kill -9
 
 KILLS = 240
+AT_ONCE = 8
 CONTENDERS: tuple[Registered, Registered] = (make_wordings(40), reworded(make_wordings(40)))
 KILL_NOTES = {
     "GB0001": b"on the page that every run rewords",
@@ -561,14 +562,14 @@ def kill_runs(folder: Path, kills: int, seed: int) -> Counter[str]:
         return victim.seen
 
 
-@pytest.mark.parametrize("seed", sampled(KILLS // 15))
+@pytest.mark.parametrize("seed", sampled(KILLS // AT_ONCE))
 def test_kill_9_at_any_moment_leaves_every_file_whole_and_the_next_run_mends_the_rest(
     tmp_path: Path, seed: int
 ) -> None:
-    seen = kill_runs(tmp_path / "checkout", 15, seed)
+    seen = kill_runs(tmp_path / "checkout", AT_ONCE, seed)
     print(dict(seen))  # pytest -rP shows it
-    assert seen["killed"] >= 15
-    assert seen["temporary files left"] >= 2, "too few kills landed while files were written"
+    assert seen["killed"] >= AT_ONCE
+    assert seen["temporary files left"] >= 1, "too few kills landed while files were written"
 
 
 def _fork_runs() -> None:

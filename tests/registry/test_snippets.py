@@ -154,6 +154,58 @@ def fixed(x):
     assert "library.define" not in found.fixes[0].code
 
 
+def test_what_a_file_does_besides_comes_to_those_whom_it_concerns() -> None:
+    found = program('''"""Lead."""
+import os
+import sys
+
+import torch
+
+CONFIG = {"debug_backend_override": ">=0:named_by_a_setting"}
+PLACE = "somewhere"
+
+os.environ["FOR_ALL"] = PLACE
+torch.classes.load_library(PLACE)
+
+
+def named_by_a_setting(graph, inputs):
+    return graph
+
+
+def register():
+    sys.modules["for_all"] = os
+
+
+register()
+weight = torch.ones(4)
+other = torch.ones(4)
+weight.mark = 1
+for number in range(4):
+    other[number] = 2
+
+
+def broken(x):
+    return x * weight
+
+
+changed = broken.__code__.replace(co_name="other")
+broken.__code__ = changed
+
+
+def fixed(x):
+    """When."""
+    return x * other
+''')
+    for_all = ('os.environ["FOR_ALL"] = PLACE', "torch.classes.load_library(PLACE)", "register()", "named_by_a_setting")
+    own = ("weight.mark = 1", "broken.__code__ = changed")
+    code, fix = found.broken.code, found.fixes[0].code
+    assert [part for part in (*for_all, *own) if part not in code] == []
+    assert [part for part in for_all if part not in fix] == []
+    assert "other[number] = 2" in fix
+    assert "other[number]" not in code
+    assert [part for part in (*own, "changed", "weight") if part in fix] == []
+
+
 @pytest.mark.parametrize(
     ("text", "is_source"),
     [

@@ -171,6 +171,7 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> Handed:
     )
 
 
+@pytest.mark.prove
 def test_a_function_and_a_method_are_patched_and_what_hides_is_refused_with_the_reason(handed: Handed) -> None:
     fixed = handed.document["fixed"]
     assert (fixed["breaks_before"], fixed["breaks_after"]) == (6, 2)
@@ -191,6 +192,7 @@ def test_a_function_and_a_method_are_patched_and_what_hides_is_refused_with_the_
     }
 
 
+@pytest.mark.prove
 def test_the_fixed_program_runs_prints_the_same_and_says_what_it_patches(handed: Handed) -> None:
     fixed = handed.folder / "out" / "train_fixed.py"
     before, after = handed.run(handed.folder / "train.py"), handed.run(fixed)
@@ -205,6 +207,7 @@ def test_the_fixed_program_runs_prints_the_same_and_says_what_it_patches(handed:
     assert [line for line in text.splitlines() if line.startswith("import torch")] == ["import torch"]
 
 
+@pytest.mark.prove
 def test_the_fixed_program_may_run_twice_in_one_process(handed: Handed) -> None:
     twice = handed.folder / "twice.py"
     fixed = str(handed.folder / "out" / "train_fixed.py")
@@ -223,6 +226,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("name", OTHERS)
 def test_another_library_than_the_one_that_was_patched_is_refused_in_one_line(
     name: str, handed: Handed, tmp_path: Path
@@ -238,6 +242,7 @@ def test_another_library_than_the_one_that_was_patched_is_refused_in_one_line(
     assert line.endswith("Install small 1.0, or make this file again: graphbreak explain --report")
 
 
+@pytest.mark.prove
 def test_every_break_in_the_library_has_a_text_for_those_who_write_it(handed: Handed) -> None:
     texts = {path.name: path.read_text("utf-8") for path in (handed.folder / "out" / "issues").iterdir()}
     assert len(texts) == 6
@@ -256,6 +261,7 @@ def test_every_break_in_the_library_has_a_text_for_those_who_write_it(handed: Ha
     assert all(f"[issues/{name}](issues/{name})" in report for name in texts)
 
 
+@pytest.mark.prove
 def test_the_diff_of_an_issue_can_be_applied_to_the_library(handed: Handed, tmp_path: Path) -> None:
     diffs = [one["diff"] for one in handed.document["fixed"]["patches"] if one["in_library"]]
     assert len(diffs) == 3

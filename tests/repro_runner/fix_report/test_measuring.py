@@ -264,6 +264,7 @@ def test_too_little_inside_graphs_is_exit_code_1_and_the_last_line_says_so(tmp_p
     assert 0 < document["share"]["time_share"] < 1
 
 
+@pytest.mark.prove
 def test_enough_inside_graphs_is_exit_code_0(tmp_path: Path) -> None:
     done = explain(tmp_path, GIVEN_UP, "--fail-under", "80")
     assert done.returncode == 0, done.stderr

@@ -423,6 +423,7 @@ def outcomes(
     return run_scripts(scripts, tmp_path_factory.mktemp("scripts"), modules)
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("name", [*RULES, *FAILING])
 def test_a_script_fails_alone_in_a_clean_process(
     name: str, minified: dict[str, tuple[int, Script]], outcomes: dict[str, tuple[int, str]]
@@ -437,12 +438,14 @@ def test_a_script_fails_alone_in_a_clean_process(
     assert bool(script.saved) == (name == "wrong for big values")
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("name", [*RULES, *FAILING])
 def test_a_script_is_silent_when_the_cause_is_gone(name: str, outcomes: dict[str, tuple[int, str]]) -> None:
     code, said = outcomes[f"{name}, mended"]
     assert (code, said.partition(":")[0]) == (0, "gone"), said
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize("name", ["raising", "wrong"])
 def test_a_script_whose_backend_is_not_there_says_that_something_else_is_wrong(
     name: str, outcomes: dict[str, tuple[int, str]]
