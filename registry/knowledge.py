@@ -7,7 +7,7 @@ from pathlib import Path
 from registry.captured import read_captured
 from registry.datafile import DATA
 from registry.evidence import read_evidence
-from registry.findings import read_findings
+from registry.findings import read_findings, read_scripts
 from registry.fits import read_fits
 from registry.forms import read_forms, read_other_messages
 from registry.lessons import read_lessons, read_notebooks
@@ -42,7 +42,7 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         evidence=read_evidence(data / "evidence"),
         captured=read_captured(data / "captured"),
         unreached=read_unreached(data / "unreached.yml"),
-        findings=read_findings(data / "upstream_findings.yml"),
+        findings=read_findings(data / "upstream_findings.yml", read_scripts(data / "finding_scripts")),
         measurements=read_measurements(data / "measurements"),
         other_messages=other_messages,
         forms=read_forms(data, other_messages),

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from registry.datafile import read_data_file, shown
-from registry.documents import document_text, head
 from registry.errors import InvalidInput, Problem
 from registry.model import Cell, CellOutput, Lesson, LessonRun
 from registry.result_files import parse_environment, read_result_files
@@ -151,10 +150,3 @@ def _parse_runs(content: Mapping[str, Any], _: str) -> dict[str, LessonRun]:
         )
         for name, record in content["records"].items()
     }
-
-
-def dump_lessons(environment: Mapping[str, str], records: Mapping[str, Any]) -> str:
-    """The text of a file with the runs of one environment."""
-    return document_text(
-        {**head(KIND, SCHEMA), "environment": dict(environment), "records": dict(sorted(records.items()))}
-    )

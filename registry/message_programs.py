@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from registry.datafile import read_data_file
-from registry.documents import document_text, head
 from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.matching import Match, Matcher
@@ -80,13 +79,6 @@ def _parse_runs(content: Mapping[str, Any], _: str) -> dict[str, MessageRun]:
         )
         for name, record in content["records"].items()
     }
-
-
-def dump_runs(environment: Mapping[str, str], records: Mapping[str, Any]) -> str:
-    """The text of a file with the runs of one environment."""
-    return document_text(
-        {**head(KIND, SCHEMA), "environment": dict(environment), "records": dict(sorted(records.items()))}
-    )
 
 
 def find_problems(records: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

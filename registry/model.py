@@ -188,16 +188,6 @@ class Unreached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    """Where torch's own text contradicts what torch does."""
-
-    gb_id: str
-    kind: str
-    finding: str
-    evidence: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Environment:
     """Where a repro ran."""
 
@@ -205,6 +195,42 @@ class Environment:
     python: str
     device: str
     date: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScriptRun:
+    """A script of a finding in one environment."""
+
+    environment: Environment
+    sha256: str
+    is_wrong: bool
+    """Whether compiled code gave another result than eager."""
+    printed: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FindingScript:
+    """A program of `registry/finding_scripts/`: anybody can run it, and see that compiled code gives a wrong result."""
+
+    name: str
+    title: str
+    text: str
+    """What happens, and what should happen."""
+    source: str
+    sha256: str
+    runs: tuple[ScriptRun, ...] = ()
+    """Those of this very source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Where torch's own text contradicts what torch does."""
+
+    gb_id: str
+    kind: str
+    finding: str
+    evidence: str
+    script: FindingScript | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

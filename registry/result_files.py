@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from registry.datafile import read_data_file, shown
-from registry.documents import check_data_file
+from registry.documents import check_data_file, document_text, head
 from registry.errors import InvalidInput, Problem
 from registry.model import Environment
 
@@ -44,3 +44,10 @@ def read_result_files(
     if problems:
         raise InvalidInput(problems)
     return parsed
+
+
+def result_text(kind: str, schema: int, environment: Mapping[str, str], records: Mapping[str, Any]) -> str:
+    """The text of a file with what was run in one environment, sorted by name."""
+    return document_text(
+        {**head(kind, schema), "environment": dict(environment), "records": dict(sorted(records.items()))}
+    )

@@ -13,6 +13,8 @@ from registry.model import (
     Category,
     DatedRevision,
     Evidence,
+    Finding,
+    FindingScript,
     GraphBreak,
     InRelease,
     Registry,
@@ -138,10 +140,24 @@ def _graph_break(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
         "message": _message(gb),
         "evidence": [_evidence(gb, seen) for seen in gb.evidence],
         "unreached": asdict(gb.unreached) if gb.unreached else None,
-        "findings": [{"kind": one.kind, "finding": one.finding, "evidence": one.evidence} for one in gb.findings],
+        "findings": list(map(_finding, gb.findings)),
         "sightings": [_sighting(one) for one in gb.sightings],
         "note": {"text": gb.note.text, "written_for": gb.note.written_for} if gb.note else None,
     }
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    return {
+        "kind": one.kind,
+        "finding": one.finding,
+        "evidence": one.evidence,
+        "script": _script(one.script) if one.script else None,
+    }
+
+
+def _script(script: FindingScript) -> dict[str, Any]:
+    runs = ({"environment": asdict(run.environment), "wrong": run.is_wrong} for run in script.runs)
+    return {"title": script.title, "source": script.source, "runs": list(runs)}
 
 
 def _sighting(one: Sighting) -> dict[str, Any]:

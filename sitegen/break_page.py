@@ -7,7 +7,17 @@ from typing import Any
 
 import jinja2
 
-from registry.model import CallSite, Category, DatedRevision, Evidence, GraphBreak, InRelease, Note, Registry
+from registry.model import (
+    CallSite,
+    Category,
+    DatedRevision,
+    Evidence,
+    FindingScript,
+    GraphBreak,
+    InRelease,
+    Note,
+    Registry,
+)
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.releases import version_key
 from registry.snippets import Program, Programs, Snippet
@@ -23,7 +33,7 @@ from sitegen.links import page_permalink, source_label, source_url
 from sitegen.programs import seen_in
 from sitegen.related import Relations
 from sitegen.release_table import LEGEND, release_rows
-from sitegen.report_issue import report_url
+from sitegen.report_issue import finding_url, report_url
 from sitegen.sentences import comma_list, device_name, first_sentence, release_span
 
 _REACH = {
@@ -60,6 +70,7 @@ class BreakPages:
         self._counsels = {gb_id: fits.counsels for gb_id, fits in registry.fits.items()}
         self._page = environment.get_template("graph_break.md.j2")
         self._issue = environment.get_template("issue.md.j2")
+        self._finding_issue = environment.get_template("finding_issue.md.j2")
 
     def render(self, gb: GraphBreak) -> str:
         """The text of docs/gb/GBNNNN.md, with its note."""
@@ -75,6 +86,7 @@ class BreakPages:
             lessons=lessons_about(self._registry, gb.gb_id, gb.category),
             seen_in=seen_in(gb),
             report_url=report_url(gb, self._issue),
+            findings=[(one, self._script(one.script)) for one in gb.findings],
             rows=release_rows(gb),
             legend=LEGEND,
             note_is_older=bool(note) and note.written_for != gb.gb_type,
@@ -82,6 +94,11 @@ class BreakPages:
             end_marker=END,
         )
         return seal(page, note)
+
+    def _script(self, script: FindingScript | None) -> dict[str, str] | None:
+        if script is None:
+            return None
+        return {"code": highlight(script.source.rstrip()), "url": finding_url(script, self._finding_issue)}
 
     def _head(self, gb: GraphBreak) -> dict[str, Any]:
         category: Category = self._categories[gb.category]

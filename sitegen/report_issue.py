@@ -6,7 +6,7 @@ from urllib.parse import quote
 
 import jinja2
 
-from registry.model import GraphBreak
+from registry.model import FindingScript, GraphBreak
 from registry.standalone import standalone
 from sitegen.api_links import printed_link
 
@@ -25,6 +25,12 @@ def report_url(gb: GraphBreak, template: jinja2.Template) -> str:
         if len(url) <= LONGEST:
             return url
     return f"{_NEW_ISSUE}?title={quote(_title(gb))}"
+
+
+def finding_url(script: FindingScript, template: jinja2.Template) -> str:
+    """The address of an issue about a wrong result: what happens, what should, the script, and what it printed."""
+    body = quote(template.render(script=script), safe="")
+    return f"{_NEW_ISSUE}?title={quote(f'[dynamo] {script.title}')}&labels={quote('oncall: pt2')}&body={body}"
 
 
 def _title(gb: GraphBreak) -> str:

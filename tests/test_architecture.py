@@ -36,7 +36,7 @@ LAYERS = (
 GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 """Text that is written into scripts which have to run without this project: it spells everything itself."""
 
-PROGRAMS = frozenset({"repros", "message_programs"})
+PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 254
 MOST_LINES = 34_600

@@ -9,6 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -19,6 +20,7 @@ from registry.evidence_file import Document, dump_document, file_name, new_docum
 from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
+from registry.result_files import result_text
 from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
@@ -46,6 +48,8 @@ def main(argv: Sequence[str]) -> int:
             return _run_messages(arguments)
         if arguments.lessons:
             return _run_lessons(arguments)
+        if arguments.findings:
+            return _run_findings(arguments)
         repros = _choose(arguments)
         with _executor(arguments) as executor:
             environment = executor.environment()
@@ -88,6 +92,7 @@ def _parser() -> argparse.ArgumentParser:
         help="ray: on the cluster at RAY_ADDRESS, or here",
     )
     parser.add_argument("--lessons", action="store_true", help="record what the programs in examples/ print instead")
+    parser.add_argument("--findings", action="store_true", help="run the scripts in registry/finding_scripts instead")
     parser.add_argument("--resume", action="store_true", help="leave out what the file already has for this repro")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the evidence file")
     parser.add_argument("--json", action="store_true", help="one JSON object per program on standard output")
@@ -99,7 +104,7 @@ def _run_messages(arguments: argparse.Namespace) -> int:
     from registry.knowledge import read_package
     from registry.matching import Matcher
     from registry.merge import merge_registry
-    from registry.message_programs import dump_runs, find_problems
+    from registry.message_programs import KIND, SCHEMA, find_problems
     from repro_runner.runner.messages import run_message_program
 
     registry = merge_registry(read_package())
@@ -112,12 +117,12 @@ def _run_messages(arguments: argparse.Namespace) -> int:
 
     _check_names(arguments, known, "has no program in registry/message_programs")
     chosen = arguments.ids or [name for name, one in known.items() if one.device == arguments.device]
-    return _record(arguments, DATA / "message_programs", chosen, run, dump_runs)
+    return _record(arguments, DATA / "message_programs", chosen, run, partial(result_text, KIND, SCHEMA))
 
 
 def _run_lessons(arguments: argparse.Namespace) -> int:
     """Run lessons, a line each; what they print goes to registry/lessons/."""
-    from registry.lessons import dump_lessons
+    from registry.lessons import KIND, SCHEMA
     from repro_runner.lessons.recording import find_lessons, record_lesson
 
     own_device = arguments.device == "cpu"
@@ -128,7 +133,23 @@ def _run_lessons(arguments: argparse.Namespace) -> int:
         return record, f"{name}: {failure}" if failure else ""
 
     _check_names(arguments, known, "is no lesson, or none for this device; `graphbreak learn --list` has them")
-    return _record(arguments, DATA / "lessons", arguments.ids or list(known), run, dump_lessons)
+    return _record(arguments, DATA / "lessons", arguments.ids or list(known), run, partial(result_text, KIND, SCHEMA))
+
+
+def _run_findings(arguments: argparse.Namespace) -> int:
+    """Run the scripts of findings, a line each; what they print goes to a file beside them."""
+    from registry.findings import KIND, SCHEMA, read_scripts
+    from repro_runner.runner.findings import run_script
+
+    folder = DATA / "finding_scripts"
+    known = read_scripts(folder)
+
+    def run(name: str) -> tuple[dict[str, Any], str]:
+        record, problem = run_script(known[name], folder, arguments.device)
+        return record, f"{name}: {problem}" if problem else ""
+
+    _check_names(arguments, known, "is no script in registry/finding_scripts")
+    return _record(arguments, folder, arguments.ids or list(known), run, partial(result_text, KIND, SCHEMA))
 
 
 def _check_names(arguments: argparse.Namespace, known: Collection[str], why: str) -> None:

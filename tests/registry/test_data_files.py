@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
-from registry.datafile import write_whole
+from registry.datafile import DATA, write_whole
 from registry.dependencies import Statements
 from registry.errors import InvalidInput
 from registry.evidence import read_evidence
-from registry.findings import read_findings
+from registry.findings import read_findings, read_scripts
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Finding, Unreached
 from registry.releases import read_releases
@@ -258,17 +258,46 @@ def test_wrong_findings_are_refused_all_at_once(tmp_path: Path, text: str, reaso
     path = tmp_path / "upstream_findings.yml"
     path.write_text(text, "utf-8")
     with pytest.raises(InvalidInput) as error:
-        read_findings(path)
+        read_findings(path, {})
     assert len(error.value.problems) == len(reasons)
     assert all(reason in str(error.value) for reason in reasons)
 
 
+def test_what_is_silently_wrong_needs_a_script_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "upstream_findings.yml"
+    silent = FINDING.replace("hint does not help", "silently wrong result")
+    path.write_text(silent + silent.replace("}", ", script: GB0001_gone}"), "utf-8")
+    with pytest.raises(InvalidInput) as error:
+        read_findings(path, {})
+    assert [problem.message for problem in error.value.problems] == [
+        "GB0001: needs a `script` that shows it, the name of one in finding_scripts/",
+        "GB0001: there is no script 'GB0001_gone' in finding_scripts/",
+    ]
+
+
+def test_a_script_needs_a_docstring_and_an_assert_at_its_end(tmp_path: Path) -> None:
+    for name, text in (("a", "x = 1\n"), ("b", '"""T.\n\nText."""\nx = 1\n'), ("c", "def\n")):
+        (tmp_path / f"{name}.py").write_text(text, "utf-8")
+    with pytest.raises(InvalidInput) as error:
+        read_scripts(tmp_path)
+    assert [problem.message.partition(" ")[0] for problem in error.value.problems] == ["needs", "needs", "invalid"]
+
+
+def test_every_script_belongs_to_a_finding_and_was_run_as_it_is() -> None:
+    scripts = read_scripts(DATA / "finding_scripts")
+    findings = [one for one in read_findings(DATA / "upstream_findings.yml", scripts) if one.script]
+    assert sorted(one.script.name for one in findings if one.script) == sorted(scripts)
+    for name, script in scripts.items():
+        assert "cpu" in [run.environment.device for run in script.runs], f"{name}: run it again"
+        assert all(run.is_wrong for run in script.runs if run.environment.torch == "2.13.0")
+
+
 def test_findings_are_read_and_must_be_about_an_id(tmp_path: Path) -> None:
     path = tmp_path / "upstream_findings.yml"
-    assert read_findings(path) == ()
+    assert read_findings(path, {}) == ()
     path.write_text(FINDING, "utf-8")
     one = Finding(gb_id="GB0001", kind="hint does not help", finding="f", evidence="e")
-    assert read_findings(path) == (one,)
+    assert read_findings(path, {}) == (one,)
     assert problems_of(findings=(one,)) == []
     assert problems_of(findings=(replace(one, gb_id="GB4711"),)) == [
         "registry/upstream_findings.yml:1: GB4711: no such graph break; remove it"

@@ -9,8 +9,9 @@ import pytest
 
 from registry.errors import InvalidInput
 from registry.knowledge import read_package
-from registry.lessons import dump_lessons, read_lessons
+from registry.lessons import KIND, SCHEMA, read_lessons
 from registry.merge import merge_registry
+from registry.result_files import result_text
 
 LESSON = '''"""What it is about.
 
@@ -64,7 +65,7 @@ def test_a_run_is_shown_only_for_the_code_that_was_run(tmp_path: Path) -> None:
     records = {"about_it": {"sha256": lesson.sha256, "outputs": outputs}, "gone": {"sha256": "", "outputs": []}}
     for device in ("a-gpu", "cpu"):
         environment = {"torch": "2.13.0", "device": device, "device_name": f"{device} of ours"}
-        write(tmp_path, f"{device}.json", dump_lessons(environment, records))
+        write(tmp_path, f"{device}.json", result_text(KIND, SCHEMA, environment, records))
     (lesson,) = read_lessons(tmp_path, tmp_path)
     assert [run.device_name for run in lesson.runs] == ["cpu of ours", "a-gpu of ours"]
     run = lesson.runs[0]
