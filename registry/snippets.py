@@ -34,6 +34,11 @@ class Snippet:
     def code(self) -> str:
         return "\n".join(text for _, text in self.lines)
 
+    @property
+    def set_up(self) -> int:
+        """How many of the lines stand before the function."""
+        return next(at for at, (_, text) in enumerate(self.lines) if text.startswith(f"def {self.name}("))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:

@@ -25,7 +25,7 @@ from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import links_from
 from sitegen.captured import evidence_to_show, wording_fields
-from sitegen.code import CHANGED, broken_marks, changed_marks, highlight
+from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
 from sitegen.facets import STATUSES, facets_of
 from sitegen.learn import lessons_about
@@ -174,13 +174,27 @@ def samples(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
     }
 
 
+def _code(snippet: Snippet, marks: list[str]) -> dict[str, str]:
+    """A card's code. What stands before the function can be folded if it is long and nothing in it is marked."""
+    lines = highlight(snippet.code, marks).split(LINE_END)
+    fold = snippet.set_up if snippet.set_up >= _LONG and not any(marks[: snippet.set_up]) else 0
+    if snippet.settings:
+        first = highlight(snippet.settings, [CHANGED] * (snippet.settings.count("\n") + 1))
+        lines[fold:fold] = [first, ""]
+    return {"set_up": LINE_END.join(lines[:fold]), "code": LINE_END.join(lines[fold:])}
+
+
+_LONG = 15
+"""Lines of set-up that are too many for a phone's screen."""
+
+
 def _broken_card(program: Program, shown: Evidence | None) -> dict[str, str]:
     marks = broken_marks(program.broken, shown.line if shown else None)
     return {
         "look": "breaks",
         "title": "Breaks",
         "when": _how_to_compile(program),
-        "code": highlight(program.broken.code, marks),
+        **_code(program.broken, marks),
         "proof": _fate(shown, "at the marked line" if any(marks) else "at the break"),
     }
 
@@ -202,15 +216,11 @@ def _fate(shown: Evidence | None, where: str) -> str:
 
 
 def _fix_card(gb: GraphBreak, fix: Snippet, program: Program, number: int) -> dict[str, str]:
-    code, marks = fix.code, changed_marks(fix, program.broken)
-    if fix.settings:
-        code = f"{fix.settings}\n\n{code}"
-        marks = [CHANGED] * (fix.settings.count("\n") + 1) + ["", *marks]
     return {
         "look": "works",
         "title": "Works" if number == 0 else "Works, too",
         "when": fix.when,
-        "code": highlight(code, marks),
+        **_code(fix, changed_marks(fix, program.broken)),
         "proof": _proof(gb, fix.name),
     }
 
@@ -245,7 +255,7 @@ def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
         "look": "contained",
         "title": "If you can't change it",
         "when": snippet.when,
-        "code": highlight(snippet.code, changed_marks(snippet, program.broken)),
+        **_code(snippet, changed_marks(snippet, program.broken)),
         "proof": "The break stays, at a place of your choice.",
     }
 

@@ -18,12 +18,14 @@ BREAKS = "here"
 CHANGED = "changed"
 """Class of a line that only this version has."""
 
+LINE_END = "&#10;"
+"""Of the lines inside a `<pre>`: no Markdown reader finds a blank line then."""
 _PLAIN = frozenset({"", "n", "p", "w", "nv", "py"})
 _LIQUID = str.maketrans({"{": "&#123;", "}": "&#125;"})
 
 
 def highlight(code: str, marks: Sequence[str] = ()) -> str:
-    """Return the inside of a `<pre>`: one line, `&#10;` for line ends, so that no Markdown reader finds a blank line.
+    """Return the inside of a `<pre>`, in one line of text.
 
     `marks` gives a class per line; empty for none.
     """
@@ -32,7 +34,7 @@ def highlight(code: str, marks: Sequence[str] = ()) -> str:
     for number, line in enumerate(lines):
         mark = marks[number] if number < len(marks) else ""
         shown.append(f'<span class="{mark}">{line}</span>' if mark else line)
-    return "&#10;".join(shown)
+    return LINE_END.join(shown)
 
 
 @cache
@@ -61,7 +63,7 @@ def _span(name: str, text: str) -> str:
 
 def escape_code(text: str) -> str:
     """For text inside `<pre>`, where Markdown has no say: HTML's own characters, and Liquid's."""
-    return html.escape(text, quote=False).translate(_LIQUID).replace("\n", "&#10;")
+    return html.escape(text, quote=False).translate(_LIQUID).replace("\n", LINE_END)
 
 
 def broken_marks(broken: Snippet, line: int | None) -> list[str]:

@@ -13,10 +13,11 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
 
 
-def test_each_copy_button_copies_the_code_beside_it(context: BrowserContext, visitor: Visitor) -> None:
+@pytest.mark.parametrize("gb_id", ["GB0170", "GB0239"], ids=["short", "with folded set-up"])
+def test_each_copy_button_copies_the_code_beside_it(context: BrowserContext, visitor: Visitor, gb_id: str) -> None:
     context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab = visitor.open("gb/gb0170.html")
-    program = take_apart(read_repros(ROOT / "registry" / "repros")["GB0170"])
+    tab = visitor.open(f"gb/{gb_id.lower()}.html")
+    program = take_apart(read_repros(ROOT / "registry" / "repros")[gb_id])
     expected = [program.broken.code, *(fix.code for fix in program.fixes)]
     buttons = tab.get_by_role("button", name="Copy")
     assert buttons.count() == len(expected)

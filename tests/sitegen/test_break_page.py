@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup, Tag
@@ -38,7 +38,7 @@ def breaks(request: pytest.FixtureRequest) -> list[GraphBreak]:
     return list(committed_registry())[request.param :: 4]
 
 
-def one(soup: BeautifulSoup, selector: str) -> Tag:
+def one(soup: Tag, selector: str) -> Tag:
     (found,) = soup.select(selector)
     return found
 
@@ -67,6 +67,29 @@ def test_the_answer_stands_at_the_top() -> None:
     assert "torch.where" in one(soup, ".pair .works .changed").get_text()
     assert text(one(soup, ".pair .works .when")).startswith("Both branches are cheap")
     assert len(soup.select(".more-fixes .sample")) == 1
+
+
+def test_long_set_up_is_open_in_the_program_and_folded_in_a_fix_unless_that_changes_it() -> None:
+    breaks, works = page("GB0239").select(".pair .sample")
+    assert "open" in one(breaks, "details").attrs
+    assert "open" not in one(works, "details").attrs
+    assert [text(summary) for summary in page("GB0239").select(".pair summary")] == ["Set-up", "Set-up"]
+    assert breaks.select("pre")[1].get_text().startswith("def broken")
+    (changed,) = (card for card in page("GB0239").select(".more-fixes .sample"))
+    assert changed.select("details") == []
+    assert page("GB0170").select(".sample details") == []
+
+
+def test_a_wrong_result_has_its_script_what_it_prints_and_an_issue() -> None:
+    found = one(page("GB0010"), ".findings details")
+    assert "del w.grad" in one(found, ".script pre").get_text()
+    assert "compiled: tensor([2.])" in [line for pre in found.select(".said") for line in pre.get_text().splitlines()]
+    address = str(found.select("a")[-1]["href"])
+    assert len(address) <= LONGEST
+    issue = unquote(address)
+    assert issue.startswith("https://github.com/pytorch/pytorch/issues/new?title=[dynamo] After `del w.grad`")
+    assert "assert torch.equal(eager, compiled)" in issue
+    assert "compiled: tensor([2.])" in issue
 
 
 def test_where_the_registry_holds_source_code_the_captured_text_comes_first() -> None:

@@ -16,16 +16,16 @@ for (const code of document.querySelectorAll("[data-copy]")) {
   button.type = "button";
   button.className = "copy";
   button.textContent = "Copy";
-  button.addEventListener("click", () => copy(code.querySelector("pre"), button));
+  button.addEventListener("click", () => copy([...code.querySelectorAll("pre")], button));
   code.querySelector("header, figcaption").append(button);
 }
 
-async function copy(pre, button) {
+async function copy(parts, button) {
   try {
-    await navigator.clipboard.writeText(pre.textContent);
+    await navigator.clipboard.writeText(parts.map((pre) => pre.textContent).join("\n"));
     button.textContent = "Copied";
   } catch {
-    getSelection().selectAllChildren(pre); // no permission, or no secure address: the reader's own Ctrl-C will do
+    getSelection().selectAllChildren(parts.at(-1)); // no permission, or no secure address: the reader's own Ctrl-C will do
     button.textContent = "Press Ctrl-C";
   }
   setTimeout(() => (button.textContent = "Copy"), 2000);
