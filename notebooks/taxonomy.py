@@ -8,13 +8,10 @@
 # %%
 import contextlib
 import importlib.util
-import io
 import logging
 import subprocess
 import sys
-import tempfile
 import textwrap
-from pathlib import Path
 
 if importlib.util.find_spec("repro_runner") is None:  # in Colab
     address = "git+https://github.com/meta-pytorch/compile-graph-break-site"
@@ -28,8 +25,7 @@ from registry.releases import version_key
 from registry.snippets import take_apart
 from repro_runner.capture import capture_breaks
 from repro_runner.environment import describe_environment
-from repro_runner.runner.execute import execute
-from repro_runner.runner.machine import ReproRun
+from repro_runner.runner.machine import Finished, ReproRun, open_pool
 
 logging.getLogger("torch._dynamo").setLevel(logging.ERROR)  # breaks are printed below
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -73,6 +69,8 @@ release = describe_environment("cpu")["torch"]
 tried = sorted({one.torch for one in registry.environments}, key=version_key)
 nearest = [one for one in tried if version_key(one) <= version_key(release)][-1]  # all programs were run on it
 shown = set()
+stack = contextlib.ExitStack()
+pool = stack.enter_context(open_pool(device))  # each program runs in processes of its own
 
 OUTCOMES = {
     "resumed": "Python ran the line, and torch went on behind it",
@@ -98,9 +96,9 @@ def choose(key, otherwise):
 
 
 def run(gb):
-    """What happens when the program of an id is run here. What it prints itself is left out."""
-    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
-        return execute(ReproRun(gb_id=gb.gb_id, source=gb.repro.source, device=device), Path(folder))
+    """What happens when the program of an id is run here."""
+    job = ReproRun(gb_id=gb.gb_id, source=gb.repro.source, device=device).to_job()
+    return Finished.of(pool.run(job)).record
 
 
 def print_code(title, *parts):
@@ -364,6 +362,7 @@ show("compiler-limits-and-internal-errors", "GB0071")
 # program for yet.
 
 # %%
+stack.close()  # ends the pool
 rows = [
     (kind.title, len(ids), sum(gb.status == "verified" for gb in ids))
     for kind in registry.categories

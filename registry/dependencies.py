@@ -16,7 +16,7 @@ class Statements:
     """The statements of one module, looked at once for all of its functions."""
 
     def __init__(self, module: ast.Module) -> None:
-        self._nodes = [node for node in module.body if not _is_plain_torch(node) and not _is_text(node)]
+        self._nodes = [node for node in module.body if not is_plain_torch(node) and not _is_text(node)]
         self._bound = {node: bound_names(node) for node in self._nodes}
         self._needs: dict[ast.stmt, set[str]] = {}
         self._adds_to = {node: _adds_to(node) for node in self._nodes}
@@ -38,10 +38,11 @@ class Statements:
     def _set_up(self) -> list[ast.stmt]:
         """Statements that do something, but to nothing of this module that its definitions use."""
         doing = [node for node in self._nodes if _does_something(node)]
-        imported = {name for node in self._nodes if _is_import(node) for name in self._bound[node]}
+        made = {name for node in self._nodes if not _is_import(node) for name in self._bound[node]}
         used = {name for node in self._nodes if node not in doing for name in self._needs_of(node)}
         used |= {name for node in doing for name in (*_changed_names(node), *_called_on(node))}
-        return [node for node in doing if not (self._adds_to[node] & used) - imported]
+        own = {name for name in used if name in made or name.startswith(_OPERATORS)}
+        return [node for node in doing if self._adds_to[node].isdisjoint(own)]
 
     def _touched_by(self, node: ast.stmt) -> set[str]:
         return self._bound[node] | (self._adds_to[node] if _does_something(node) else set())
@@ -54,7 +55,9 @@ class Statements:
 
     def _needs_of(self, node: ast.stmt) -> set[str]:
         if node not in self._needs:
-            self._needs[node] = _used_names(node) | {f"ops:{namespace}" for namespace in _operator_namespaces(node)}
+            self._needs[node] = _used_names(node) | {
+                f"{_OPERATORS}{namespace}" for namespace in _operator_namespaces(node)
+            }
         return self._needs[node]
 
 
@@ -69,7 +72,8 @@ def bound_names(node: ast.stmt) -> set[str]:
     return own.union(*map(bound_names, inner))  # `try: import x` and its like
 
 
-def _is_plain_torch(node: ast.stmt) -> bool:
+def is_plain_torch(node: ast.stmt) -> bool:
+    """`import torch`, which goes without saying."""
     return isinstance(node, ast.Import) and [alias.name for alias in node.names] == ["torch"]
 
 
@@ -86,7 +90,7 @@ def _adds_to(node: ast.stmt) -> set[str]:
     else:
         users = [node] if _does_something(node) else []
     names = {used.id for user in users for used in ast.walk(user) if isinstance(used, ast.Name)} - {"torch"}
-    return names | {f"ops:{text.partition('::')[0]}" for text in _texts(node)}
+    return names | {f"{_OPERATORS}{text.partition('::')[0]}" for text in _texts(node)}
 
 
 def _does_something(node: ast.stmt) -> bool:
@@ -129,6 +133,8 @@ def _texts(node: ast.stmt) -> Iterator[str]:
 
 
 _NAMESPACES = ("ops", "classes")
+_OPERATORS = "ops:"
+"""Before the namespace of operators, where names of the module are meant otherwise."""
 
 
 def _operator_namespaces(node: ast.stmt) -> Iterator[str]:

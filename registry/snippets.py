@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from registry.dependencies import Statements, bound_names
+from registry.dependencies import Statements, bound_names, is_plain_torch
 from registry.model import Registry, Repro
 
-_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "NO_FIX", "EAGER_RAISES", "REACH", "FLAGS"})
+_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "NO_FIX", "EAGER_RAISES", "REACH", "FLAGS", "COVERAGE"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,33 +62,62 @@ def programs_of(registry: Registry) -> Programs:
     return {gb.gb_id: take_apart(gb.repro) for gb in registry if gb.repro}
 
 
+class _Cutter:
+    """Cuts the source of a repro into cards."""
+
+    def __init__(self, source: str) -> None:
+        self.module = ast.parse(source)
+        self.flags, self.config = _dictionary(self.module, "FLAGS"), _value(self.module, "CONFIG")
+        self._lines = source.splitlines()
+        self._needed = Statements(self.module)
+        self.entries = {node.name: node for node in self.module.body if _is_entry(node)}
+        self._hidden = _CONSTANTS | self.entries.keys()  # a runner calls and reads these
+
+    def card(self, name: str) -> tuple[tuple[int, str], ...]:
+        """(line of the repro, text) of a function with the statements that it needs, as a page shows them."""
+        named = _identifiers(self.config, self.flags.get(name))  # a setting may name a function, such as a backend
+        statements = self._needed.needed_by(name, *named, without=self._hidden - {name}, set_up=True)
+        return tuple(_lines(statements, self.entries[name], self._lines))
+
+    def runnable(self, name: str) -> str:
+        """The card with `import torch`, the constants and `inputs`: each line where the file has it, and no other."""
+        kept = dict(self.card(name))
+        others = self._needed.needed_by(*_CONSTANTS, "inputs", without=self.entries.keys() - {"inputs"})
+        for node in (*filter(is_plain_torch, self.module.body), *others):
+            kept |= {at: self._lines[at - 1] for at in range(_first_line(node), (node.end_lineno or node.lineno) + 1)}
+        return "\n".join(kept.get(at, "") for at in range(1, len(self._lines) + 1)) + "\n"
+
+
+def runnable_parts(source: str) -> dict[str, str]:
+    """For each function that a runner calls, the text that it runs: what the function's card shows, and the inputs.
+
+    Raises SyntaxError.
+    """
+    cutter = _Cutter(source)
+    return {name: cutter.runnable(name) for name in cutter.entries if name != "inputs"}
+
+
 def take_apart(repro: Repro) -> Program:
     """Cut a repro into what its page shows."""
-    module = ast.parse(repro.source)
-    lines = repro.source.splitlines()
-    flags, config = _dictionary(module, "FLAGS"), _value(module, "CONFIG")
-    needed = Statements(module)
-    hidden = _CONSTANTS | {node.name for node in module.body if _is_entry(node)}  # a runner calls and reads these
+    cutter = _Cutter(repro.source)
 
     def snippet(name: str) -> Snippet:
-        named = _identifiers(config, flags.get(name))  # a setting may name a function, such as a backend
-        statements = needed.needed_by(name, *named, without=hidden - {name}, set_up=True)
-        function = next(node for node in statements if isinstance(node, ast.FunctionDef) and node.name == name)
+        function = cutter.entries[name]
         return Snippet(
             name=name,
-            lines=tuple(_lines(statements, function, lines)),
+            lines=cutter.card(name),
             when=" ".join((ast.get_docstring(function) or "").split()) if name != "broken" else "",
             kind=repro.fixes.get(name, ""),
-            settings="\n".join(_settings(flags.get(name))),
+            settings="\n".join(_settings(cutter.flags.get(name))),
         )
 
     return Program(
         broken=snippet("broken"),
         fixes=tuple(snippet(name) for name in repro.fixes),
         isolated=tuple(snippet(name) for name in repro.isolated),
-        config=tuple(_settings(config)),
+        config=tuple(_settings(cutter.config)),
         compile_options=", ".join(
-            f"{key}={ast.unparse(value)}" for key, value in _dictionary(module, "COMPILE").items()
+            f"{key}={ast.unparse(value)}" for key, value in _dictionary(cutter.module, "COMPILE").items()
         ),
     )
 
@@ -103,7 +132,7 @@ def _lines(statements: list[ast.stmt], function: ast.FunctionDef, lines: list[st
     """The statements as written; what is between definitions is one blank line, and the docstring is left out."""
     before: ast.stmt | None = None
     for node in statements:
-        first = min([node.lineno, *(found.lineno for found in getattr(node, "decorator_list", ()))])
+        first = _first_line(node)
         while first > 1 and lines[first - 2].startswith("#"):
             first -= 1
         if before is not None and (_is_definition(node) or _look(before) != _look(node)):
@@ -111,6 +140,11 @@ def _lines(statements: list[ast.stmt], function: ast.FunctionDef, lines: list[st
         docstring = _docstring_lines(node) if node is function else range(0)
         yield from ((at, lines[at - 1]) for at in range(first, (node.end_lineno or first) + 1) if at not in docstring)
         before = node
+
+
+def _first_line(node: ast.stmt) -> int:
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(found.lineno for found in decorators)])
 
 
 def _is_definition(node: ast.stmt) -> bool:

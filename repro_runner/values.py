@@ -9,6 +9,8 @@ from __future__ import annotations
 import cmath
 import copy
 import dataclasses
+import io
+import pickle
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -17,6 +19,7 @@ from enum import Enum
 from typing import Any, NamedTuple
 
 import torch
+from torch.nn import Parameter
 
 
 class Tolerance(NamedTuple):
@@ -214,6 +217,45 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.is_leaf and tensor.grad is not None and tensor.grad.dtype == tensor.dtype:
             copied.grad = tensor.grad.detach().clone()  # a gradient from backward() counts as a change of the input
     return copied
+
+
+def dump_outcomes(outcomes: list[Outcome], module: str) -> bytes:
+    """Outcomes of a program for another process, which has a module of the same name and finds its classes there."""
+    file = io.BytesIO()
+    _Pickler(file, module).dump(outcomes)
+    return file.getvalue()
+
+
+class _Pickler(pickle.Pickler):
+    """Keeps gradients, and what is compared of a function: its attributes. An iterator is equal to no other."""
+
+    def __init__(self, file: io.BytesIO, module: str) -> None:
+        super().__init__(file)
+        self._module = module
+
+    def reducer_override(self, value: Any) -> Any:
+        if isinstance(value, torch.Tensor) and value.is_leaf and value.grad is not None:
+            bare = value.detach()
+            return _with_gradient, (Parameter(bare) if isinstance(value, Parameter) else bare, value.grad)
+        if isinstance(value, types.FunctionType) and (
+            value.__module__ == self._module or "<locals>" in value.__qualname__
+        ):
+            return _function_with, (vars(value),)
+        if isinstance(value, types.GeneratorType):
+            return object, ()
+        return NotImplemented
+
+
+def _with_gradient(tensor: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
+    tensor.requires_grad_().grad = gradient
+    return tensor
+
+
+def _function_with(attributes: dict[str, Any]) -> Callable[[], None]:
+    def function() -> None: ...
+
+    vars(function).update(attributes)
+    return function
 
 
 def difference(expected: Outcome, actual: Outcome) -> str:

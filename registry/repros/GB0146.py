@@ -18,7 +18,7 @@ def inputs():
 
 
 def broken(x):
-    return x.sin(), start.elapsed_time(end)
+    return x.sin(), start.elapsed_time(end) >= 0
 
 
 @torch.compiler.disable
@@ -28,4 +28,4 @@ def elapsed():
 
 def isolated(x):
     """The number is needed here: keep the one call out of the graph."""
-    return x.sin(), elapsed()
+    return x.sin(), elapsed() >= 0

@@ -7,7 +7,9 @@ import ctypes
 import os
 import signal
 import sys
-from collections.abc import Iterator
+import tempfile
+import traceback
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 _PR_SET_PDEATHSIG = 1
@@ -62,3 +64,33 @@ def memory_of_group(group: int) -> int:
         except (OSError, IndexError, ValueError):
             continue
     return total
+
+
+def in_fork(work: Callable[[], bytes]) -> bytes:
+    """What `work` returns in a fork of this process, which sees nothing of what it does there.
+
+    If the fork does not get to its end, this process ends in the same way: whoever watches it learns the reason.
+    """
+    with tempfile.TemporaryFile() as file:  # no pipe: a process that outlives the fork would keep it open
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if not pid:
+            code = 1
+            try:
+                file.write(work())
+                file.flush()
+                code = 0
+            except BaseException:  # noqa: BLE001 - a fork must never return into the code of its parent
+                traceback.print_exc()
+            finally:
+                sys.stdout.flush()
+                sys.stderr.flush()
+                os._exit(code)
+        _, status = os.waitpid(pid, 0)
+        if os.WIFSIGNALED(status):
+            os.kill(os.getpid(), os.WTERMSIG(status))
+        if status:
+            os._exit(os.WEXITSTATUS(status))
+        file.seek(0)
+        return file.read()

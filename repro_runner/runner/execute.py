@@ -1,10 +1,14 @@
-"""The code that runs in a child: run one repro under one backend, and return the record of what happened."""
+"""The code that runs in a child: run one repro under one backend, and return the record of what happened.
+
+What is run is what a page shows: the card of each function, in a module and a process of its own. So a fix runs where
+`broken` never ran, and knows only what its readers know.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import importlib.util
-import inspect
+import pickle
 import re
 import sys
 import tempfile
@@ -16,15 +20,17 @@ from typing import Any
 import torch
 
 from registry.ids import linked_ids
+from registry.snippets import runnable_parts
 from repro_runner.backends.by_name import find_backend
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.from_text import logged_ids, logged_places, miscounted, unnamed
 from repro_runner.capture.identify import Identifier
 from repro_runner.capture.recorder import Recorder
+from repro_runner.process import in_fork
 from repro_runner.runner.machine import ReproRun
 from repro_runner.runner.requires import requirements, unmet
 from repro_runner.torch_seams import dynamo_config, guards, reset
-from repro_runner.values import Outcome, difference, keep
+from repro_runner.values import Outcome, difference, dump_outcomes, keep
 
 SEEDS = (0, 1, 2)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
@@ -60,9 +66,12 @@ def warm_up(device: str) -> None:
     """
     torch.set_num_threads(1)
     if device == "cpu" and not Path("/dev/nvidiactl").exists():
+        job, parts = ReproRun(gb_id="GB0025", source=SAMPLE), runnable_parts(SAMPLE)
         with tempfile.TemporaryDirectory(prefix="graphbreak-warm-") as folder:
-            execute(ReproRun(gb_id="GB0025", source=SAMPLE), Path(folder))
+            program = _run_here(job, parts["broken"], "broken", Path(folder), b"")
+            _run_here(job, parts["fixed"], "fixed", Path(folder), program["expected"])
         del sys.modules["GB0025"]
+        importlib.import_module("torch._inductor.compile_fx")  # two seconds, which every child would spend otherwise
         reset()
 
 
@@ -80,24 +89,76 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     if reason:
         return {"verdict": "not applicable", "cause": reason}
     try:
+        parts = runnable_parts(job.source)
+    except SyntaxError as error:
+        return failed(f"importing it raised SyntaxError: {error}")
+    if "broken" not in parts:
+        return failed("it has no function `broken`")
+    program = _run_part(job, parts["broken"], "broken", folder)
+    if "verdict" in program:
+        return program
+    checked = {
+        name: _run_part(job, text, name, folder, program["expected"])
+        for name, text in sorted(parts.items())
+        if name != "broken"
+    }
+    return _assemble(job, program, checked)
+
+
+def _run_part(job: ReproRun, text: str, name: str, folder: Path, expected: bytes = b"") -> dict[str, Any]:
+    """Run one function in a fork, and return what is known of it then. `expected` is what `broken` gave in eager."""
+    found: dict[str, Any] = pickle.loads(in_fork(lambda: pickle.dumps(_run_here(job, text, name, folder, expected))))
+    return found
+
+
+def _run_here(job: ReproRun, text: str, name: str, folder: Path, expected: bytes) -> dict[str, Any]:
+    """Run one function in this process. It does not raise: errors are part of the answer."""
+    is_broken = name == "broken"
+    try:
         # Modules and constants of a repro must be on the device, too. The device is set only while loading, because
         # it is a mode, and Dynamo traces differently under a mode.
         with torch.device(job.device) if job.device != "cpu" else contextlib.nullcontext():
-            module = _load(job, folder)
+            module = _load(job, text, folder)
     except BaseException as error:  # noqa: BLE001 - a repro may raise anything, SystemExit included
-        return failed(normalise(f"importing it raised {type(error).__name__}: {error}", folder))
-    for name in ("inputs", "broken"):
-        if not callable(getattr(module, name, None)):
-            return failed(f"it has no function `{name}`")
+        cause = normalise(f"importing it raised {type(error).__name__}: {error}", folder)
+        return failed(cause) if is_broken else {"record": _no_fix(cause)}
+    if not callable(getattr(module, "inputs", None)):
+        return failed("it has no function `inputs`")
     if absent := _missing_settings(getattr(module, "CONFIG", {})):
         return {"verdict": "not applicable", "cause": absent}
     try:
         # Fixes are compared by value. TF32, which cuDNN uses by default, would add differences.
         torch.backends.cudnn.allow_tf32 = False
-        with _configured(module), _guards_not_timed():
-            return _Verification(job, module, folder).run()
+        with dynamo_config.patch(**getattr(module, "CONFIG", {})), _guards_not_timed():
+            part = _Part(job, module, getattr(module, name), folder)
+            answer = part.run_broken() if is_broken else {"record": part.check(name, pickle.loads(expected))}
+            return {**answer, "miscounted": part.miscounted}
     except Exception as error:  # noqa: BLE001 - inputs() and the constants are the repro's own, and may be wrong in any way
-        return failed(normalise(f"{type(error).__name__}: {error}", folder))
+        cause = normalise(f"{type(error).__name__}: {error}", folder)
+        return failed(cause) if is_broken else {"record": _no_fix(cause)}
+
+
+def _no_fix(cause: str, breaks: int = 0) -> dict[str, Any]:
+    """The record of a fix that was not compared."""
+    return {"compiles": False, "breaks": breaks, "equal": False, "inputs": 0, "cause": cause}
+
+
+def _assemble(job: ReproRun, program: dict[str, Any], checked: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The record of a repro, of what is known of its functions."""
+    record = program["record"]
+    for kind, start in (("fixes", "fixed"), ("isolated", "isolated")):
+        record[kind] = {name: found["record"] for name, found in checked.items() if name.startswith(start)}
+    if miscounted := [one for found in (program, *checked.values()) for one in found.get("miscounted", ())]:
+        record["miscounted"] = miscounted
+    if job.gb_id in program["seen"]:
+        holds = any(fix["compiles"] and not fix["breaks"] and fix["equal"] for fix in record["fixes"].values())
+        record["verdict"] = "verified" if holds and not program["eager_raises"] else "reproduced"
+    elif not program["seen"] and program["raised"]:
+        # Nothing broke because compiling failed with another error. That does not mean that the break is gone.
+        return failed(f"compiled, it raised {program['raised']}")
+    else:
+        record["verdict"] = "other id" if program["seen"] else "stopped"
+    return dict(record)
 
 
 def failed(cause: str) -> dict[str, Any]:
@@ -105,24 +166,19 @@ def failed(cause: str) -> dict[str, Any]:
     return {"verdict": "failed", "cause": cause}
 
 
-def _load(job: ReproRun, folder: Path) -> ModuleType:
-    """Import the repro from a copy in the child's folder: a repro may delete its file, and paths are then the same
-    on every machine."""
+def _load(job: ReproRun, text: str, folder: Path) -> ModuleType:
+    """Import a program from a file in the child's folder: it may delete that, and paths are the same everywhere."""
     path = folder / f"{job.gb_id}.py"
-    path.write_text(job.source, "utf-8")
+    path.write_text(text, "utf-8")
     spec = importlib.util.spec_from_file_location(job.gb_id, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path.name} can't be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[job.gb_id] = module  # Dynamo looks modules of traced functions up by name
+    torch.manual_seed(0)  # what a program and its fix draw while they are loaded is the same
+    sys.dont_write_bytecode = True  # the next program has the same name, and may have the same size and second
     spec.loader.exec_module(module)
     return module
-
-
-@contextlib.contextmanager
-def _configured(module: ModuleType) -> Iterator[None]:
-    with dynamo_config.patch(**getattr(module, "CONFIG", {})):
-        yield
 
 
 @contextlib.contextmanager
@@ -139,50 +195,44 @@ def _guards_not_timed() -> Iterator[None]:
         guards.profile_guard_manager = before
 
 
-class _Verification:
-    """Runs one repro under one backend: eager first, then compiled to find its breaks, then its fixes."""
+class _Part:
+    """One function of a repro under one backend: `broken` to find its breaks, any other to compare it with that."""
 
-    def __init__(self, job: ReproRun, module: ModuleType, folder: Path) -> None:
-        self.job, self.module, self.folder = job, module, folder
+    def __init__(self, job: ReproRun, module: ModuleType, function: Callable[..., Any], folder: Path) -> None:
+        self.job, self.module, self.function, self.folder = job, module, function, folder
         self.graphs = 0
         self.miscounted: list[str] = []
         """Lines that torch's log does not report as often as they are captured. Nothing may be in it."""
 
-    def run(self) -> dict[str, Any]:
-        broken: Callable[..., Any] = self.module.broken
+    def run_broken(self) -> dict[str, Any]:
+        """What is known of the program: its record without fixes, and what it gave in eager."""
         expected = []
         lines: set[int] = set()
         for seed in SEEDS:
-            with _traced(broken, lines):
-                expected.append(self._call(broken, seed))
-        problem = self._why_unfit(broken, expected, lines)
+            with _traced(self.function, lines):
+                expected.append(self._call(self.function, seed))
+        problem = self._why_unfit(self.function, expected, lines)
         if problem:
             return failed(normalise(problem, self.folder))
         with logged_ids() as found:
-            breaks, graphs, (outcome,) = self._run_compiled(broken, SEEDS[:1], fullgraph=False)
-            strict, _, (strict_outcome,) = self._run_compiled(broken, SEEDS[:1], fullgraph=True)
+            breaks, graphs, (outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
+            strict, _, (strict_outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=True)
         found.update(linked_ids(f"{outcome.error} {strict_outcome.error}"))
         missed = unnamed(found, {one.gb_id for one in (*breaks, *strict)})
         if missed:
             return failed(missed)
-        record = self._record(breaks, strict, graphs)
-        record["equal"] = not difference(expected[0], outcome)
-        record["fixes"] = {name: self._check_fix(name, fix, expected) for name, fix in self._functions("fixed")}
-        record["isolated"] = {
-            name: self._check_isolated(function, expected) for name, function in self._functions("isolated")
+        failure = outcome.error if expected[0].error is None else None
+        return {
+            "record": {**self._record(breaks, strict, graphs), "equal": not difference(expected[0], outcome)},
+            "seen": {one.gb_id for one in (*breaks, *strict) if one.happened},
+            "raised": normalise(f"{type(failure).__name__}: {failure}", self.folder) if failure else "",
+            "eager_raises": bool(getattr(self.module, "EAGER_RAISES", False)),
+            "expected": dump_outcomes(expected, self.job.gb_id),
         }
-        if self.miscounted:
-            record["miscounted"] = self.miscounted
-        record["verdict"] = self._verdict(breaks + strict, record)
-        if record["verdict"] == "stopped" and outcome.error is not None and expected[0].error is None:
-            # Nothing broke because compiling failed with another error. That does not mean that the break is gone.
-            message = normalise(f"{type(outcome.error).__name__}: {outcome.error}", self.folder)
-            return failed(f"compiled, it raised {message}")
-        return record
 
-    def _functions(self, prefix: str) -> list[tuple[str, Callable[..., Any]]]:
-        found = inspect.getmembers(self.module, inspect.isfunction)
-        return [(name, function) for name, function in found if name.startswith(prefix)]
+    def check(self, name: str, expected: list[Outcome]) -> dict[str, Any]:
+        """The record of a fix, or of a function that isolates the break."""
+        return self._check_isolated(expected) if name.startswith("isolated") else self._check_fix(name, expected)
 
     def _why_unfit(self, broken: Callable[..., Any], expected: list[Outcome], lines: set[int]) -> str:
         """Why the repro can't prove anything; empty if it can. `lines` are the lines of `broken` that ran."""
@@ -263,45 +313,38 @@ class _Verification:
             record["line"] = shown.stack[-1].line if shown.stack else None
         return record
 
-    def _check_fix(self, name: str, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+    def _check_fix(self, name: str, expected: list[Outcome]) -> dict[str, Any]:
         """The record of a fix, run with the settings that FLAGS has for it."""
         flags = getattr(self.module, "FLAGS", {}).get(name, {})
         if absent := _missing_settings(flags):
-            return {"compiles": False, "breaks": 0, "equal": False, "inputs": 0, "cause": absent}
+            return _no_fix(absent)
         with dynamo_config.patch(**flags):
-            return self._compare_with_eager(fix, expected)
+            return self._compare_with_eager(expected)
 
-    def _compare_with_eager(self, fix: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
+    def _compare_with_eager(self, expected: list[Outcome]) -> dict[str, Any]:
         """Compile a fix as one graph, and compare it on every seed with eager `broken`, or eager `fix` if that raises.
 
         It is also compiled with breaks allowed: fullgraph=True captures `.item()`, which hides a break.
         """
         if getattr(self.module, "EAGER_RAISES", False):
-            expected = [self._call(fix, seed) for seed in SEEDS]
-        whole, _, outcomes = self._run_compiled(fix, SEEDS, fullgraph=True)
-        allowed, _, with_breaks = self._run_compiled(fix, SEEDS[:1], fullgraph=False)
+            expected = [self._call(self.function, seed) for seed in SEEDS]
+        whole, _, outcomes = self._run_compiled(self.function, SEEDS, fullgraph=True)
+        allowed, _, with_breaks = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
         happened = [one for one in (*whole, *allowed) if one.happened]
         found = ""
         for wanted, outcome in zip((*expected, expected[0]), (*outcomes, *with_breaks), strict=True):
             if outcome.error is not None:
                 message = normalise(f"{type(outcome.error).__name__}: {outcome.error}", self.folder)
-                return {"compiles": False, "breaks": len(happened), "equal": False, "inputs": 0, "cause": message}
+                return _no_fix(message, len(happened))
             found = found or difference(wanted, outcome)
         record: dict[str, Any] = {"compiles": True, "breaks": len(happened), "equal": not found, "inputs": len(SEEDS)}
         return {**record, "cause": found} if found else record
 
-    def _check_isolated(self, function: Callable[..., Any], expected: list[Outcome]) -> dict[str, Any]:
-        breaks, graphs, (outcome,) = self._run_compiled(function, SEEDS[:1], fullgraph=False)
+    def _check_isolated(self, expected: list[Outcome]) -> dict[str, Any]:
+        breaks, graphs, (outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
         found = difference(expected[0], outcome)
         record = {"breaks": sum(one.count for one in breaks if one.happened), "graphs": graphs, "equal": not found}
         return {**record, "cause": found} if found else record
-
-    def _verdict(self, breaks: list[CapturedBreak], record: dict[str, Any]) -> str:
-        seen = {one.gb_id for one in breaks if one.happened}
-        if self.job.gb_id not in seen:
-            return "other id" if seen else "stopped"
-        holds = any(fix["compiles"] and not fix["breaks"] and fix["equal"] for fix in record["fixes"].values())
-        return "verified" if holds and not getattr(self.module, "EAGER_RAISES", False) else "reproduced"
 
 
 def _missing_settings(settings: Mapping[str, Any]) -> str:

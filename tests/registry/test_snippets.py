@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from registry.repros import parse_repro, read_repros
-from registry.snippets import Program, Snippet, take_apart
+from registry.snippets import Program, Snippet, runnable_parts, take_apart
 from registry.source_text import is_source_code
 from tests.conftest import ROOT
 
@@ -45,6 +45,22 @@ def test_every_snippet_of_the_corpus_stands_by_itself(gb_id: str) -> None:
         ast.parse(snippet.code)
         assert unknown_names(snippet.code) <= unknown_names(REPROS[gb_id].source), snippet.name
         assert f"def {snippet.name}(" in snippet.code
+
+
+@pytest.mark.parametrize("gb_id", sorted(REPROS))
+def test_what_is_run_is_what_the_card_shows_with_inputs_and_constants(gb_id: str) -> None:
+    source, program = REPROS[gb_id].source.splitlines(), PROGRAMS[gb_id]
+    parts = runnable_parts(REPROS[gb_id].source)
+    cards = {one.name: one for one in (program.broken, *program.fixes, *program.isolated)}
+    assert parts.keys() == cards.keys()
+    for name, text in parts.items():
+        compile(text, gb_id, "exec")
+        lines = dict(enumerate(text.splitlines(), 1))
+        assert all(lines[at] in ("", line) for at, line in enumerate(source, 1))
+        assert all(lines[at] == line for at, line in cards[name].lines if at)
+        added = "\n".join(line for at, line in lines.items() if line and (at, line) not in cards[name].lines)
+        assert "def broken" not in added
+        assert "def fixed" not in added
 
 
 def test_a_snippet_has_what_it_needs_and_nothing_else() -> None:
@@ -166,6 +182,7 @@ PLACE = "somewhere"
 
 os.environ["FOR_ALL"] = PLACE
 torch.classes.load_library(PLACE)
+open(PLACE).close()
 
 
 def named_by_a_setting(graph, inputs):
@@ -196,7 +213,13 @@ def fixed(x):
     """When."""
     return x * other
 ''')
-    for_all = ('os.environ["FOR_ALL"] = PLACE', "torch.classes.load_library(PLACE)", "register()", "named_by_a_setting")
+    for_all = (
+        'os.environ["FOR_ALL"] = PLACE',
+        "torch.classes.load_library(PLACE)",
+        "open(PLACE).close()",
+        "register()",
+        "named_by_a_setting",
+    )
     own = ("weight.mark = 1", "broken.__code__ = changed")
     code, fix = found.broken.code, found.fixes[0].code
     assert [part for part in (*for_all, *own) if part not in code] == []

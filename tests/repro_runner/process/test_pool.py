@@ -204,3 +204,35 @@ time.sleep(1000)
 def test_a_command_that_is_killed_names_the_signal() -> None:
     ended = run_command([sys.executable, "-c", "import os; os.abort()"], seconds=60)
     assert (ended.result, ended.failure) == (None, "was killed by SIGABRT")
+
+
+IN_FORK = """
+import os, sys
+sys.path.insert(0, {root!r})
+from repro_runner.process import in_fork
+seen = []
+def work():
+    seen.append(1)
+    {how}
+    return b"done" * 100_000
+print(len(in_fork(work)), seen)
+"""
+
+
+@pytest.mark.parametrize(
+    ("how", "end"),
+    [
+        (
+            "os.fork() or [os.close(1), os.close(2), os.execvp('sleep', ['sleep', '30'])]",
+            ({"code": 0}, "", "400000 []\n"),
+        ),
+        ("os._exit(7)", ({"code": 7}, "", "")),
+        ("1 / 0", ({"code": 1}, "", "")),
+        ("os.abort()", (None, "was killed by SIGABRT", "")),
+    ],
+    ids=["leaves a process behind", "leaves", "raises", "dies"],
+)
+def test_a_fork_keeps_its_changes_and_ends_its_parent_if_it_ends_badly(how: str, end: tuple[Any, ...]) -> None:
+    command = [sys.executable, "-c", IN_FORK.format(root=str(ROOT), how=how)]
+    ended = run_command(command, seconds=20)
+    assert (ended.result, ended.failure, ended.stdout.text) == end

@@ -110,6 +110,37 @@ def test_a_fix_that_does_not_do_the_same_is_no_fix(fix: str, expected: dict[str,
     assert record["fixes"]["fixed"]["cause"]
 
 
+REMEMBERED = """
+COVERAGE = "the same inputs, so that a remembered answer would do"
+
+
+def inputs():
+    return (torch.ones(8),)
+
+
+def broken(x):
+    torch.answer = x + 1 if x.sum() > 0 else x - 1
+    return torch.answer
+
+
+def fixed(x):
+    return torch.answer + 0 * x
+"""
+
+
+def test_a_fix_runs_where_the_program_never_ran() -> None:
+    record = verify(f'"""A lead."""\nimport torch\n{REMEMBERED}')
+    assert record["verdict"] == "reproduced"
+    assert record["fixes"]["fixed"]["compiles"] is False
+    assert "no attribute 'answer'" in record["fixes"]["fixed"]["cause"]
+
+
+def test_what_a_card_does_not_show_is_not_run() -> None:
+    unseen = "\n\ndef fixed(x):\n    return globals()['helper'](x)\n\n\ndef helper(x):\n    return x\n"
+    cause = verify(HEAD + BRANCH + unseen)["fixes"]["fixed"]["cause"]
+    assert "helper" in cause
+
+
 HATCH = """
 @torch.compiler.disable
 def choose(x):
@@ -206,8 +237,11 @@ MISBEHAVING = {
         "used more than 1 GiB",
     ),
     "has a syntax error": ("def (\n", "importing it raised SyntaxError"),
-    "imports what is not there": ("import not_there\n", "importing it raised ModuleNotFoundError"),
-    "exits when imported": ("sys.exit(0)\n", "importing it raised SystemExit"),
+    "imports what is not there": (
+        "import not_there\n\n\ndef broken(): return not_there\n",
+        "importing it raised ModuleNotFoundError",
+    ),
+    "exits when imported": ("sys.exit(0)\n\n\ndef broken(): ...\n", "importing it raised SystemExit"),
     "has no broken": ("def other(): ...\n", "it has no function `broken`"),
     "has inputs that raise": ("def broken(): ...\n\n\ndef inputs():\n    raise OSError('no')\n", "OSError: no"),
 }
