@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 254
-MOST_LINES = 34_600
+MOST_LINES = 34_750
 LONGEST_FUNCTION = 60
 
 
