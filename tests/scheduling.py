@@ -13,7 +13,7 @@ import os
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -121,9 +121,10 @@ def _unit(item: pytest.Item) -> str:
     return " ".join([item.nodeid.partition("::")[0], *which])
 
 
-def sampled(parts: int) -> list[Any]:
-    """The numbers of the parts of a large check: `make test` runs the first, `make prove` all the others."""
-    return [0, *(pytest.param(number, marks=pytest.mark.prove) for number in range(1, parts))]
+def sampled(parts: int | Iterable[Any], first: int = 1) -> list[Any]:
+    """The parts of a large check, or their numbers: `make test` runs the first, `make prove` all the others."""
+    cases = list(range(parts) if isinstance(parts, int) else parts)
+    return [*cases[:first], *(pytest.param(case, marks=pytest.mark.prove) for case in cases[first:])]
 
 
 def read_durations() -> dict[str, float]:

@@ -31,6 +31,7 @@ from tests.registry.test_forms import COPIED, RECORDED
 from tests.registry.test_matching import HEADER, ITEM, LINK, WORST, committed, filled, matcher, message
 from tests.registry.test_single_lines import lines_of_wordings
 from tests.samples import HOSTILE, knowledge, release, revision, site
+from tests.scheduling import sampled
 from tests.tools import run_node
 
 pytestmark = pytest.mark.slow
@@ -289,7 +290,7 @@ def test_any_text_is_read_alike(texts: list[str]) -> None:
 # --- forms, single lines, posts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("copied", COPIED)
+@pytest.mark.parametrize("copied", sampled(COPIED, 4))
 def test_every_form_is_named_alike_however_it_was_copied(copied: str, data: Path) -> None:
     choose = random.Random(0)
     texts = [filled(form.text, choose) for form in committed().forms]

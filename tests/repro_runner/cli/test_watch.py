@@ -48,7 +48,7 @@ def test_once_is_for_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["watch", str(REPRO), "--once"]) == 0
     assert "GB0170: verified" in capsys.readouterr().out
     wrong = tmp_path / "GB0170.py"
-    wrong.write_text("import nothing_of_that_name\n", "utf-8")
+    wrong.write_text("import nothing_of_that_name\n\n\ndef broken():\n    nothing_of_that_name()\n", "utf-8")
     assert main(["watch", str(wrong), "--once"]) == 1
     assert "importing it raised ModuleNotFoundError" in capsys.readouterr().out
     assert main(["watch", str(tmp_path / "none.py")]) == 2

@@ -150,6 +150,7 @@ def test_children_that_start_anew_are_watched_and_those_that_cannot_be_are_named
     assert "torch.compile was never reached" not in short_text(report)
 
 
+@pytest.mark.prove
 def test_ranks_are_told_apart_and_where_they_part_is_said(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))

@@ -55,7 +55,9 @@ def test_no_committed_record_is_older_than_its_program() -> None:
     programs = {gb_id: repro.sha256 for gb_id, repro in read_repros(ROOT / "registry" / "repros").items()}
     for path in sorted(COMMITTED.parent.glob("*.json")):
         records = json.loads(path.read_text("utf-8"))["records"]
-        assert {gb_id: record["repro_sha256"] for gb_id, record in records.items()} == programs, path.name
+        found = {gb_id: record["repro_sha256"] for gb_id, record in records.items()}
+        assert found.items() <= programs.items(), path.name
+        assert path != COMMITTED or found == programs  # elsewhere a program may wait for somebody to run it
 
 
 def _runs(path: Path, backend: str = "eager") -> dict[str, Any]:
