@@ -28,6 +28,8 @@ exit codes:
   2    there is no such lesson, no torch, or no compiler that it needs
 """
 _WIDEST = 100
+_NO_COMPILER = ("InvalidCxxCompiler", "Failed to find C compiler")
+"""What Inductor and Triton say where there is none."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -78,7 +80,9 @@ def _teach(lesson: Lesson) -> int:
             output = next(outputs)
         except SystemExit as left:  # something that it needs is missing
             raise InvalidInput([Problem(lesson.name, str(left))]) from left
-        except Exception:  # noqa: BLE001 - a lesson may raise anything
+        except Exception as error:  # a lesson may raise anything
+            if any(words in str(error) for words in _NO_COMPILER):
+                raise InvalidInput([Problem(lesson.name, "needs a C++ compiler; Debian has one in `g++`")]) from error
             traceback.print_exc()
             return NOT_AS_IT_SHOULD_BE
         shown = output.text or ("(a picture; it is on the lesson's page)" if output.picture else "")

@@ -69,7 +69,7 @@ def memory_of_group(group: int) -> int:
 def in_fork(work: Callable[[], bytes]) -> bytes:
     """What `work` returns in a fork of this process, which sees nothing of what it does there.
 
-    If the fork does not get to its end, this process ends in the same way: whoever watches it learns the reason.
+    If the fork is killed or exits early, this process ends in the same way, so that its supervisor sees the reason.
     """
     with tempfile.TemporaryFile() as file:  # no pipe: a process that outlives the fork would keep it open
         sys.stdout.flush()

@@ -72,6 +72,13 @@ def test_what_a_lesson_needs_and_does_not_find_is_told_in_one_line(
     assert capsys.readouterr().err == "short: c++ not found: install g++\n"
 
 
+@pytest.mark.torch
+def test_without_a_compiler_it_is_one_line(lessons: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write(lessons, "raise RuntimeError('InductorError: InvalidCxxCompiler: No working C++ compiler found')")
+    assert graphbreak(["learn", "short"]) == 2
+    assert capsys.readouterr().err == "short: needs a C++ compiler; Debian has one in `g++`\n"
+
+
 def test_an_unknown_name_and_a_checkout_without_lessons_are_told_in_one_line(
     lessons: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """Lessons and notebooks on a real GPU. Skipped, by name, where there is none.
 
-They need pytest, torch and nothing else that must be installed: `python -m pytest --noconftest -c /dev/null`.
+`PYTHONPATH=. python -m pytest --noconftest -c /dev/null` runs them where the project is not installed; the notebooks
+need rich and IPython there.
 """
 
 from __future__ import annotations
