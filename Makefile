@@ -36,7 +36,7 @@ $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
 	@touch $@
 
 tools:
-	@bash tests/install_tools.sh jekyll chromium-headless-shell,chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs cmake c++:g++
+	@bash tests/install_tools.sh jekyll chromium-headless-shell,chromium node:nodejs mount.exfat-fuse:exfat-fuse mkfs.exfat:exfatprogs cmake c++:g++ ninja:ninja-build
 
 lint: $(VENV)/.test
 	$(PY) -m ruff check .

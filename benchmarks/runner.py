@@ -34,7 +34,7 @@ def main() -> None:
 def print_throughput() -> None:
     """The same sample both ways; the warm parent, its start included, runs it as often as makes a whole corpus."""
     repros = read_repros(ROOT / "registry" / "repros")
-    sample = [ReproRun(gb_id=gb_id, source=repro.source) for gb_id, repro in repros.items()][::STRIDE]
+    sample = [ReproRun(program=name, source=repro.source) for name, repro in repros.items()][::STRIDE]
     slots = os.cpu_count() or 1
     print(f"| eager, {slots} at a time | programs | s | programs per minute | times fresh | peak memory, MiB |")
     print("|---|---|---|---|---|---|")
@@ -50,7 +50,7 @@ def _measure(
     machine = ThisMachine("cpu", isolate=isolate, slots=slots)
     started = time.perf_counter()
     with PeakMemory() as memory:
-        verdicts = {ended.gb_id: ended.record["verdict"] for ended in machine.run(jobs)}
+        verdicts = {ended.program: ended.record["verdict"] for ended in machine.run(jobs)}
     took = time.perf_counter() - started
     rate = 60 * len(jobs) / took
     print(f"| {label} | {len(jobs)} | {took:.1f} | {rate:.0f} | {rate / (fresh or rate):.1f} | {memory.peak:.0f} |")

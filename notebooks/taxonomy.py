@@ -97,7 +97,7 @@ def choose(key, otherwise):
 
 def run(gb):
     """What happens when the program of an id is run here."""
-    job = ReproRun(gb_id=gb.gb_id, source=gb.repro.source, device=device).to_job()
+    job = ReproRun(program=gb.gb_id, source=gb.repro.source, device=device).to_job()
     return Finished.of(pool.run(job)).record
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 
 from registry.errors import Problem
+from registry.ids import id_of_program
 from registry.merge import Knowledge
 from registry.model import Registry
 from registry.taxonomy import UNCATEGORISED
@@ -13,13 +14,16 @@ from registry.taxonomy import UNCATEGORISED
 def check_repros_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """A repro for an id that nobody knows."""
     ids = _ids(registry)
-    for gb_id in sorted(known.repros.keys() - ids):
-        yield Problem(f"registry/repros/{gb_id}.py:1", "no such graph break; rename or delete this file")
+    for name, repro in sorted(known.repros.items()):
+        if repro.gb_id not in ids:
+            yield Problem(f"registry/repros/{name}.py:1", "no such graph break; rename or delete this file")
+        elif repro.gb_id not in known.repros:
+            yield Problem(f"registry/repros/{name}.py:1", f"there is no {repro.gb_id}.py; begin with that")
 
 
 def check_evidence_has_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """Evidence for an id that nobody knows."""
-    for gb_id in sorted(known.evidence.keys() - _ids(registry)):
+    for gb_id in sorted({*map(id_of_program, known.evidence)} - _ids(registry)):
         yield Problem("registry/evidence:1", f"{gb_id}: no such graph break; delete its records")
 
 

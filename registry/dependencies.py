@@ -16,7 +16,7 @@ class Statements:
     """The statements of one module, looked at once for all of its functions."""
 
     def __init__(self, module: ast.Module) -> None:
-        self._nodes = [node for node in module.body if not is_plain_torch(node) and not _is_text(node)]
+        self._nodes = [node for node in module.body if not is_plain_torch(node) and not is_text(node)]
         self._bound = {node: bound_names(node) for node in self._nodes}
         self._needs: dict[ast.stmt, set[str]] = {}
         self._adds_to = {node: _adds_to(node) for node in self._nodes}
@@ -77,7 +77,7 @@ def is_plain_torch(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import) and [alias.name for alias in node.names] == ["torch"]
 
 
-def _is_text(node: ast.stmt) -> bool:
+def is_text(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 

@@ -6,23 +6,23 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from registry.model import Evidence
+from registry.model import VERIFIER, Environment, Evidence
 from registry.releases import version_key
 from registry.result_files import parse_environment, read_result_files
 
 KIND = "evidence"
-SCHEMA = 1
+SCHEMA = 2
 BACKENDS = ("eager", "inductor", "mock")
 """What every repro is run under."""
 
 
 def read_evidence(folder: Path) -> dict[str, tuple[Evidence, ...]]:
-    """Return gb_id -> evidence, one per environment, oldest release first."""
+    """Return name of a program -> evidence, one per environment, oldest release first."""
     merged: dict[str, tuple[Evidence, ...]] = {}
     for records in read_result_files(folder, KIND, SCHEMA, _parse_evidence):
-        for gb_id, evidence in records.items():
-            merged[gb_id] = (*merged.get(gb_id, ()), evidence)
-    return {gb_id: tuple(sorted(found, key=_place)) for gb_id, found in merged.items()}
+        for name, evidence in records.items():
+            merged[name] = (*merged.get(name, ()), evidence)
+    return {name: tuple(sorted(found, key=_place)) for name, found in merged.items()}
 
 
 def _place(evidence: Evidence) -> tuple[object, ...]:
@@ -32,20 +32,33 @@ def _place(evidence: Evidence) -> tuple[object, ...]:
 
 def _parse_evidence(content: Mapping[str, Any], _name: str) -> dict[str, Evidence]:
     environment = parse_environment(content["environment"])
-    return {
-        gb_id: Evidence(
-            environment=environment,
-            repro_sha256=record["repro_sha256"],
-            verdicts={backend: run["verdict"] for backend, run in record["runs"].items() if run},
-            message=next((run["message"] for run in record["runs"].values() if run.get("message")), ""),
-            fixes={
-                name: fix["compiles"] and not fix["breaks"] and fix["equal"]
-                for name, fix in record["runs"].get("eager", {}).get("fixes", {}).items()
-            },
-            ids=tuple(record["runs"].get("eager", {}).get("ids", ())),
-            kind=record["runs"].get("eager", {}).get("kind", ""),
-            graphs=record["runs"].get("eager", {}).get("graphs"),
-            line=record["runs"].get("eager", {}).get("line"),
-        )
-        for gb_id, record in content["records"].items()
-    }
+    return {name: _evidence_of(record, environment) for name, record in content["records"].items()}
+
+
+def _evidence_of(record: Mapping[str, Any], environment: Environment) -> Evidence:
+    runs = record["runs"]
+    eager = runs.get("eager", {})
+    fixes = eager.get("fixes", {})
+    return Evidence(
+        environment=environment,
+        repro_sha256=record["repro_sha256"],
+        verdicts={backend: _verdict(run) for backend, run in runs.items() if run},
+        message=next((run["message"] for run in runs.values() if run.get("message")), ""),
+        fixes={name: _holds(fix) for name, fix in fixes.items()},
+        gradients={name: fix.get("gradient", "") for name, fix in fixes.items()},
+        verifier=eager.get("verifier", 1),
+        ids=tuple(eager.get("ids", ())),
+        kind=eager.get("kind", ""),
+        graphs=eager.get("graphs"),
+        function=eager.get("function", ""),
+        line=eager.get("line"),
+    )
+
+
+def _holds(fix: Mapping[str, Any]) -> bool:
+    return bool(fix.get("holds", fix["compiles"] and not fix["breaks"] and fix["equal"]))  # schema 1 has no `holds`
+
+
+def _verdict(run: Mapping[str, Any]) -> str:
+    is_earlier = run.get("verifier", 1) < VERIFIER
+    return "reproduced" if is_earlier and run["verdict"] == "verified" else str(run["verdict"])

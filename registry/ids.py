@@ -26,6 +26,11 @@ def is_gb_id(text: str) -> bool:
     return _GB_ID.fullmatch(text) is not None
 
 
+def id_of_program(name: str) -> str:
+    """The id that a program in registry/repros is for: `GB0007` and `GB0007_time` are for GB0007."""
+    return name.partition("_")[0]
+
+
 def read_gb_id(text: str) -> str:
     """The id that a person wrote: `gb42`, `42` and `GB0042` are all GB0042; what is no id comes back in capitals."""
     digits = re.fullmatch(r"(?:GB)?([0-9]+)", text, re.IGNORECASE)

@@ -14,6 +14,7 @@ from registry.model import (
     DatedRevision,
     Environment,
     Evidence,
+    Example,
     Finding,
     Fits,
     Form,
@@ -84,6 +85,11 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
                 note=_note(notes or {}, gb_id, revisions[0].revision.gb_type),
                 repro=known.repros.get(gb_id),
                 evidence=known.evidence.get(gb_id, ()),
+                examples=tuple(
+                    Example(repro=repro, evidence=known.evidence.get(repro.name, ()))
+                    for repro in known.repros.values()
+                    if repro.gb_id == gb_id != repro.name
+                ),
                 sightings=tuple(sightings.get(gb_id, ())),
                 unreached=known.unreached.get(gb_id),
                 findings=tuple(one for one in known.findings if one.gb_id == gb_id),

@@ -164,12 +164,15 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repro:
-    """The script that causes a break, and its fixes."""
+    """A program that causes a break, and its fixes."""
 
+    name: str
+    """Of its file: `GB0007`, or `GB0007_time` for another of the same id."""
     gb_id: str
     lead: str
     source: str
     sha256: str
+    """Of its code; captions and comments do not count."""
     fixes: Mapping[str, str]
     """Name of the function -> its kind: rewrite, flag or custom op."""
     isolated: tuple[str, ...]
@@ -177,14 +180,24 @@ class Repro:
     eager_raises: str = ""
     """The class of what the program raises without torch.compile: it is wrong in itself."""
     reach: str = "public"
+    title: str = ""
+    """Of its tab, where an id has several programs."""
+    gradient: Mapping[str, str] = field(default_factory=dict)
+    """Fixes whose gradients are not eager's -> why, for users."""
+    effects: Mapping[str, str] = field(default_factory=dict)
+    """Fixes that leave something else behind -> why."""
+    opaque: Mapping[str, str] = field(default_factory=dict)
+    """Fixes that are one custom operator -> why that is a fix."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unreached:
-    """Why nobody can write a program for an id."""
+    """Why there is no program for an id."""
 
     category: str
     evidence: str
+    environment: str = ""
+    """Where a program could be run, and was not: `Python 3.14`. Empty if no code reaches it anywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,9 +246,16 @@ class Finding:
     script: FindingScript | None = None
 
 
+VERIFIER = 2
+"""Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evidence:
-    """What happened when a repro ran in an environment: backend -> verdict and message."""
+    """What happened when a repro ran in an environment: backend -> verdict and message.
+
+    What an earlier verifier called verified is reproduced here: it checked less.
+    """
 
     environment: Environment
     repro_sha256: str
@@ -243,13 +263,32 @@ class Evidence:
     message: str = ""
     fixes: Mapping[str, bool] = field(default_factory=dict)
     """Name of each fix -> whether it held under eager."""
+    gradients: Mapping[str, str] = field(default_factory=dict)
+    """Name of each fix -> `equal`, `differs`, `excused` by the file, or why gradients were not compared."""
+    verifier: int = 1
+    """Which verifier made it; the first did not compare gradients."""
     ids: tuple[str, ...] = ()
     """Every id that the program gave under eager."""
     kind: str = ""
     """What became of the frame under eager: resumed, frame skipped or fatal."""
     graphs: int | None = None
+    function: str = ""
+    """The function, class or other statement of the repro that broke."""
     line: int | None = None
-    """The line of the repro that broke."""
+    """Which of its lines of code."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """A program, and what was seen of it."""
+
+    repro: Repro
+    evidence: tuple[Evidence, ...] = ()
+
+    @property
+    def fresh_evidence(self) -> tuple[Evidence, ...]:
+        """What was seen of the program as it is now."""
+        return tuple(seen for seen in self.evidence if seen.repro_sha256 == self.repro.sha256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,6 +346,9 @@ class GraphBreak:
     note: Note | None = None
     repro: Repro | None = None
     evidence: tuple[Evidence, ...] = ()
+    """Of the repro."""
+    examples: tuple[Example, ...] = ()
+    """Other programs for this id."""
     sightings: tuple[Sighting, ...] = ()
     unreached: Unreached | None = None
     findings: tuple[Finding, ...] = ()
@@ -325,19 +367,27 @@ class GraphBreak:
         return is_local(self.gb_id)
 
     @property
+    def programs(self) -> tuple[Example, ...]:
+        """Every program for this id, with what was seen of it; the repro first."""
+        return (Example(repro=self.repro, evidence=self.evidence), *self.examples) if self.repro else ()
+
+    @property
     def fresh_evidence(self) -> tuple[Evidence, ...]:
         """What was seen of the repro as it is now; a record of an older text proves nothing."""
-        return tuple(seen for seen in self.evidence if self.repro and seen.repro_sha256 == self.repro.sha256)
+        return self.programs[0].fresh_evidence if self.programs else ()
 
     @property
     def status(self) -> str:
-        """What is proven of it, anywhere: verified, reproduced, unreached, retired, or open (no program yet)."""
+        """What is proven of it, anywhere: verified, reproduced, unreached, retired, or open (no program yet).
+
+        not-run: it needs an environment in which no program was run yet.
+        """
         verdicts = {seen.verdicts.get("eager", "not run") for seen in self.fresh_evidence}
         for proof in ("verified", "reproduced"):
             if proof in verdicts:
                 return proof
         if self.unreached is not None:
-            return "unreached"
+            return "not-run" if self.unreached.environment else "unreached"
         return "retired" if self.lifecycle in ("retired", "dropped") else "open"
 
     @property

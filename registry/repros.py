@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-import hashlib
+import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from registry.datafile import read_data_file
-from registry.dependencies import Statements
+from registry.dependencies import Statements, bound_names
 from registry.errors import InvalidInput, Problem
-from registry.ids import is_gb_id
+from registry.ids import id_of_program, is_gb_id
 from registry.model import Repro
+from registry.program_text import ProgramText
 
 
 def read_repros(folder: Path) -> dict[str, Repro]:
-    """Return gb_id -> Repro; every unreadable file at once as InvalidInput."""
+    """Return name of the program -> Repro; every unreadable file at once as InvalidInput."""
     repros: dict[str, Repro] = {}
     problems: list[Problem] = []
     for path in sorted(folder.glob("*.py")):
@@ -34,27 +36,61 @@ _LONGEST = 24
 """Lines of `broken`: a page is read on a phone."""
 
 
-def parse_repro(source: str, gb_id: str) -> Repro:
+_NAME = re.compile(r"[^_]+(_[a-z0-9]+)*")
+
+
+def parse_repro(source: str, name: str) -> Repro:
     """Parse one file; SyntaxError or ValueError says what is wrong."""
-    if not is_gb_id(gb_id):
-        raise ValueError("a repro is named after its id (GB0042.py); rename or delete this file")
+    gb_id = id_of_program(name)
+    if not is_gb_id(gb_id) or not _NAME.fullmatch(name):
+        raise ValueError("a repro is named after its id (GB0042.py, GB0042_time.py); rename or delete this file")
     module = ast.parse(source)
     functions, lead = read_functions(module, "broken")
     if (lines := _length(functions["broken"])) > _LONGEST:
         raise ValueError(f"`broken` has {lines} lines; make it shorter than {_LONGEST + 1}")
     constants = _constants(module)
     statements = Statements(module)
+    reach = constants.get("REACH", "public")
+    if reach not in REACHES:
+        raise ValueError(f"REACH is {reach!r}; one of: {', '.join(REACHES)}")
+    if reach == "public" and (private := _private_module(statements.needed_by("broken"))):
+        raise ValueError(f"it names {private}, so it is not public; say so in REACH")
+    if name != gb_id and not constants.get("TITLE"):
+        raise ValueError("one of several programs for an id needs a TITLE")
     return Repro(
+        name=name,
         gb_id=gb_id,
+        title=constants.get("TITLE", ""),
         lead=lead,
         source=source,
-        sha256=hashlib.sha256(source.encode("utf-8")).hexdigest(),
+        sha256=ProgramText(source).sha256,
         fixes={name: kind_of_fix(module, statements, name) for name in functions if name.startswith("fixed")},
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),
         eager_raises=constants.get("EAGER_RAISES", ""),
-        reach=constants.get("REACH", "public"),
+        reach=reach,
+        gradient=_texts(module, "GRADIENT", functions),
+        effects=_texts(module, "EFFECTS", functions),
+        opaque=_texts(module, "OPAQUE", functions),
     )
+
+
+REACHES = ("public", "config", "private", "bytecode", "contrived")
+_DOCUMENTED = ("config", "mark_dynamic", "mark_static", "reset", "graph_break", "nonstrict_trace", "dont_skip_tracing")
+"""Names of torch._dynamo that torch's documentation tells users to write; torch._inductor.config is another."""
+_STAND_INS = ("torch._dynamo.decorators.skip",)
+"""`@skip` makes `broken` what is not compiled in a user's program: the loop around a compiled function."""
+
+
+def _private_module(statements: Iterable[ast.stmt]) -> str:
+    """A module of torch with an underscore that statements name; empty if there is none."""
+    nodes = [inner for node in statements for inner in ast.walk(node)]
+    named = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    named += [f"{node.module}.{one.name}" for node in nodes if isinstance(node, ast.ImportFrom) for one in node.names]
+    named += [ast.unparse(node) for node in nodes if isinstance(node, ast.Attribute)]
+    documented = ("torch._inductor.config", *_STAND_INS, *(f"torch._dynamo.{name}" for name in _DOCUMENTED))
+    private = (one for one in named if re.match(r"torch\._[a-z_]+\.", one) and not one.startswith(documented))
+    return next(private, "")
 
 
 def read_functions(module: ast.Module, needed: str) -> tuple[dict[str, ast.FunctionDef], str]:
@@ -82,7 +118,7 @@ def _length(function: ast.FunctionDef) -> int:
 
 def kind_of_fix(module: ast.Module, statements: Statements, fix: str) -> str:
     """flag (FLAGS has a setting for it), custom op (it or what it uses is made an operator of its own), or rewrite."""
-    if fix in _flags(module):
+    if fix in by_fix(module, "FLAGS"):
         return "flag"
     for statement in statements.needed_by(fix):
         if any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(statement)):
@@ -93,14 +129,24 @@ def kind_of_fix(module: ast.Module, statements: Statements, fix: str) -> str:
 _OPERATOR_MAKERS = frozenset({"library", "allow_in_graph", "nonstrict_trace"})
 
 
-def _flags(module: ast.Module) -> dict[str, object]:
-    """FLAGS, a literal: name of a fix -> the settings of torch._dynamo.config that it is."""
+def _texts(module: ast.Module, constant: str, functions: Collection[str]) -> dict[str, str]:
+    """A constant that says something of some fixes."""
+    found = {}
+    for fix, value in by_fix(module, constant).items():
+        found[fix] = ast.literal_eval(value)
+        if fix not in functions or not isinstance(found[fix], str) or not found[fix].strip():
+            raise ValueError(f"{constant} needs a text for a fix of this file; see {fix!r}")
+    return found
+
+
+def by_fix(module: ast.Module, constant: str) -> dict[str, ast.expr]:
+    """A dictionary of a repro: name of a fix, or another text -> what is said of it."""
     for node in module.body:
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "FLAGS" for t in node.targets):
-            flags = ast.literal_eval(node.value)
-            if not isinstance(flags, dict):
-                raise ValueError("FLAGS is a dictionary: name of a fix -> settings of torch._dynamo.config")
-            return flags
+        if isinstance(node, ast.Assign) and constant in bound_names(node):
+            if not isinstance(node.value, ast.Dict):
+                raise ValueError(f"{constant} is a dictionary: name of a fix -> what is said of it")
+            pairs = zip(node.value.keys, node.value.values, strict=True)
+            return {str(key.value): value for key, value in pairs if isinstance(key, ast.Constant)}
     return {}
 
 

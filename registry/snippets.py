@@ -13,8 +13,10 @@ from typing import TypeGuard
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
 from registry.model import Registry, Repro
+from registry.repros import by_fix, docstring_of
 
-_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "NO_FIX", "EAGER_RAISES", "REACH", "FLAGS", "COVERAGE"})
+_TEXTS = ("TITLE", "NO_FIX", "REACH", "GRADIENT", "EFFECTS", "OPAQUE", "COVERAGE")
+_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *_TEXTS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,10 +31,19 @@ class Snippet:
     kind: str = ""
     settings: str = ""
     """For a fix by a flag: the line that sets it."""
+    head: str = ""
+    """What a script needs before the code: `import torch`, and the settings of the program."""
+    tail: str = ""
+    """What it needs behind: the inputs and the call."""
 
     @property
     def code(self) -> str:
         return "\n".join(text for _, text in self.lines)
+
+    @property
+    def script(self) -> str:
+        """The snippet as a script that runs as it is."""
+        return "\n\n".join(part for part in (self.head, self.settings, self.code, self.tail) if part) + "\n"
 
     @property
     def set_up(self) -> int:
@@ -54,12 +65,12 @@ class Program:
 
 
 Programs = Mapping[str, Program]
-"""gb_id -> its repro, taken apart."""
+"""Name of a repro -> the same, taken apart."""
 
 
 def programs_of(registry: Registry) -> Programs:
     """Take every repro of a registry apart."""
-    return {gb.gb_id: take_apart(gb.repro) for gb in registry if gb.repro}
+    return {one.repro.name: take_apart(one.repro) for gb in registry for one in gb.programs}
 
 
 class _Cutter:
@@ -67,7 +78,8 @@ class _Cutter:
 
     def __init__(self, source: str) -> None:
         self.module = ast.parse(source)
-        self.flags, self.config = _dictionary(self.module, "FLAGS"), _value(self.module, "CONFIG")
+        self.flags, self.config = by_fix(self.module, "FLAGS"), _value(self.module, "CONFIG")
+        self.compile = by_fix(self.module, "COMPILE")
         self._lines = source.splitlines()
         self._needed = Statements(self.module)
         self.entries = {node.name: node for node in self.module.body if _is_entry(node)}
@@ -79,22 +91,63 @@ class _Cutter:
         statements = self._needed.needed_by(name, *named, without=self._hidden - {name}, set_up=True)
         return tuple(_lines(statements, self.entries[name], self._lines))
 
+    def snippet(self, name: str, kind: str = "") -> Snippet:
+        """A function as its page shows it, and as a script."""
+        return Snippet(
+            name=name,
+            lines=self.card(name),
+            when=docstring_of(self.entries[name]) if name != "broken" else "",
+            kind=kind,
+            settings="\n".join(_settings(self.flags.get(name))),
+            head="\n".join(["import torch", *_settings(self.config)]),
+            tail=self._tail(name),
+        )
+
     def runnable(self, name: str) -> str:
         """The card with `import torch`, the constants and `inputs`: each line where the file has it, and no other."""
         kept = dict(self.card(name))
         others = self._needed.needed_by(*_CONSTANTS, "inputs", without=self.entries.keys() - {"inputs"})
         for node in (*filter(is_plain_torch, self.module.body), *others):
-            kept |= {at: self._lines[at - 1] for at in range(_first_line(node), (node.end_lineno or node.lineno) + 1)}
+            kept |= {at: self._lines[at - 1] for at in _line_numbers(node)}
         return "\n".join(kept.get(at, "") for at in range(1, len(self._lines) + 1)) + "\n"
+
+    def _tail(self, name: str) -> str:
+        """The inputs, with what only they need, and the call of a function: what stands behind its card in a script."""
+        shown = dict(self.card(name))
+        options = [one.id for value in self.compile.values() for one in ast.walk(value) if isinstance(one, ast.Name)]
+        others = self._needed.needed_by("inputs", *options, without=self._hidden - {"inputs"})
+        inputs = _lines(
+            [node for node in others if _first_line(node) not in shown], self.entries.get("inputs"), self._lines
+        )
+        keywords = "".join(f", {key}={ast.unparse(value)}" for key, value in self.compile.items())
+        call = (_CALL_OF_BROKEN if name == "broken" else _CALL_OF_FIX).format(name=name, options=keywords)
+        return "\n".join([*(text for _, text in inputs), "", call])
+
+
+_CALL_OF_BROKEN = """\
+torch._logging.set_logs(graph_breaks=True)  # print every break
+for fullgraph in (False, True):  # some are told only as an error
+    torch._dynamo.reset()
+    try:
+        torch.compile(broken, fullgraph=fullgraph{options})(*inputs())
+    except Exception as error:
+        print(error)"""
+_CALL_OF_FIX = "print(torch.compile({name}, fullgraph=True{options})(*inputs()))"
 
 
 def runnable_parts(source: str) -> dict[str, str]:
     """For each function that a runner calls, the text that it runs: what the function's card shows, and the inputs.
 
-    Raises SyntaxError.
+    Raises SyntaxError or ValueError.
     """
     cutter = _Cutter(source)
     return {name: cutter.runnable(name) for name in cutter.entries if name != "inputs"}
+
+
+def scripts(source: str) -> dict[str, str]:
+    """For each of these functions, the script that "Copy" gives."""
+    cutter = _Cutter(source)
+    return {name: cutter.snippet(name).script for name in cutter.entries if name != "inputs"}
 
 
 def take_apart(repro: Repro) -> Program:
@@ -102,23 +155,14 @@ def take_apart(repro: Repro) -> Program:
     cutter = _Cutter(repro.source)
 
     def snippet(name: str) -> Snippet:
-        function = cutter.entries[name]
-        return Snippet(
-            name=name,
-            lines=cutter.card(name),
-            when=" ".join((ast.get_docstring(function) or "").split()) if name != "broken" else "",
-            kind=repro.fixes.get(name, ""),
-            settings="\n".join(_settings(cutter.flags.get(name))),
-        )
+        return cutter.snippet(name, repro.fixes.get(name, ""))
 
     return Program(
         broken=snippet("broken"),
         fixes=tuple(snippet(name) for name in repro.fixes),
         isolated=tuple(snippet(name) for name in repro.isolated),
         config=tuple(_settings(cutter.config)),
-        compile_options=", ".join(
-            f"{key}={ast.unparse(value)}" for key, value in _dictionary(cutter.module, "COMPILE").items()
-        ),
+        compile_options=", ".join(f"{key}={ast.unparse(value)}" for key, value in cutter.compile.items()),
     )
 
 
@@ -128,7 +172,7 @@ def _is_entry(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
     )
 
 
-def _lines(statements: list[ast.stmt], function: ast.FunctionDef, lines: list[str]) -> Iterator[tuple[int, str]]:
+def _lines(statements: list[ast.stmt], function: ast.FunctionDef | None, lines: list[str]) -> Iterator[tuple[int, str]]:
     """The statements as written; what is between definitions is one blank line, and the docstring is left out."""
     before: ast.stmt | None = None
     for node in statements:
@@ -145,6 +189,10 @@ def _lines(statements: list[ast.stmt], function: ast.FunctionDef, lines: list[st
 def _first_line(node: ast.stmt) -> int:
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(found.lineno for found in decorators)])
+
+
+def _line_numbers(node: ast.stmt) -> range:
+    return range(_first_line(node), (node.end_lineno or node.lineno) + 1)
 
 
 def _is_definition(node: ast.stmt) -> bool:
@@ -167,15 +215,6 @@ def _value(module: ast.Module, constant: str) -> ast.expr | None:
     return next(
         (node.value for node in module.body if isinstance(node, ast.Assign) and constant in bound_names(node)), None
     )
-
-
-def _dictionary(module: ast.Module, constant: str) -> dict[str, ast.expr]:
-    value = _value(module, constant)
-    if not isinstance(value, ast.Dict):
-        return {}
-    return {
-        str(key.value): one for key, one in zip(value.keys, value.values, strict=True) if isinstance(key, ast.Constant)
-    }
 
 
 def _identifiers(*values: ast.expr | None) -> set[str]:

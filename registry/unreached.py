@@ -1,4 +1,4 @@
-"""Read `unreached.yml`: live ids that have no repro, each with the evidence why."""
+"""Read `unreached.yml`: live ids that have no repro, each with the evidence why, and where one could be run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,12 @@ def read_unreached(path: Path) -> dict[str, Unreached]:
     problems = [Problem(f"{shown(path)}:1", text) for gb_id, entry in content.items() for text in _check(gb_id, entry)]
     if problems:
         raise InvalidInput(problems)
-    return {gb_id: Unreached(category=e["category"], evidence=e["evidence"].strip()) for gb_id, e in content.items()}
+    return {
+        gb_id: Unreached(
+            category=entry["category"], evidence=entry["evidence"].strip(), environment=entry.get("environment", "")
+        )
+        for gb_id, entry in content.items()
+    }
 
 
 def _check(gb_id: object, entry: object) -> list[str]:
@@ -40,4 +45,6 @@ def _check(gb_id: object, entry: object) -> list[str]:
         return [f"{gb_id}: needs a `category` and `evidence`"]
     if entry.get("category") not in CATEGORIES:
         return [f"{gb_id}: {entry.get('category')!r} is no category; one of: {', '.join(CATEGORIES)}"]
+    if entry["category"].startswith("needs") != bool(entry.get("environment")):
+        return [f"{gb_id}: an `environment` (`Python 3.14`) is for what needs another one, and only for that"]
     return []

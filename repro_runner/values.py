@@ -7,14 +7,15 @@ It needs only torch and the standard library.
 from __future__ import annotations
 
 import cmath
+import contextlib
 import copy
 import dataclasses
 import io
 import pickle
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Set
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -126,7 +127,7 @@ def children(value: Any) -> list[tuple[str, Any]] | None:
     """The (suffix, value) pairs inside a container, such as `("[0]", …)` or `(".weight", …)`; None for a leaf."""
     if isinstance(value, _LEAVES):
         return None
-    if isinstance(value, torch.nn.Module):
+    if isinstance(value, torch.nn.Module) and "_parameters" in vars(value):  # its own __init__ was called
         return [(f".{name}", each) for name, each in (*value.named_parameters(), *value.named_buffers())]
     if dataclasses.is_dataclass(value) and not isinstance(value, type):  # so are the outputs of Hugging Face's models
         return [(f".{each.name}", getattr(value, each.name, None)) for each in dataclasses.fields(value)]
@@ -148,6 +149,21 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
     return [leaf for leaf in flatten(value, "", keep=lambda tensor: tensor).values() if isinstance(leaf, torch.Tensor)]
 
 
+def map_tensors(value: Any, change: Callable[[Any, str], Any], place: str) -> Any:
+    """A value with all tensors and modules in lists, tuples and dictionaries changed. `change` is told the place."""
+    if isinstance(value, torch.Tensor | torch.nn.Module):
+        return change(value, place)
+    if isinstance(value, dict):
+        for key, item in value.items():
+            value[key] = map_tensors(item, change, f"{place}[{key!r}]")  # in place, which keeps a subclass of dict
+        return value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*(map_tensors(item, change, f"{place}[{at}]") for at, item in enumerate(value)))
+    if type(value) in (list, tuple):
+        return type(value)(map_tensors(item, change, f"{place}[{at}]") for at, item in enumerate(value))
+    return value
+
+
 def _is_array(value: Any) -> bool:
     """Whether this is a numpy array or scalar of numbers. Arrays of strings or objects are compared with `==`."""
     return type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "?") in "biufc"
@@ -160,6 +176,65 @@ class Outcome:
     value: Any
     inputs: Any
     error: BaseException | None = None
+    aliases: frozenset[str] = frozenset()
+    """`result[0] and inputs[1]`: what shares memory."""
+    changed: Mapping[str, Any] = field(default_factory=dict)
+    """Names of the program's module, and attributes of its classes, that have another value since it was loaded."""
+    unchanged: frozenset[str] = frozenset()
+    """Those that have the same."""
+
+
+def shared_memory(value: Any, inputs: Any) -> frozenset[str]:
+    """Which tensors of a result lie in the memory of which input."""
+    homes: dict[int, str] = {}
+    for path, tensor in _tensors_at(inputs, "inputs"):
+        homes.setdefault(_home(tensor), "".join(path))
+    return frozenset(
+        f"{''.join(path)} and {homes[_home(tensor)]}"
+        for path, tensor in _tensors_at(value, "result")
+        if _home(tensor) and _home(tensor) in homes
+    )
+
+
+def _tensors_at(value: Any, name: str) -> Iterator[tuple[Path, torch.Tensor]]:
+    leaves = flatten(value, name, keep=lambda tensor: tensor)
+    return ((path, leaf) for path, leaf in leaves.items() if isinstance(leaf, torch.Tensor))
+
+
+def _home(tensor: torch.Tensor) -> int:
+    """Where the memory of a tensor begins; 0 if it has none of its own, as a sparse one."""
+    try:
+        return tensor.untyped_storage().data_ptr()
+    except (NotImplementedError, RuntimeError):
+        return 0
+
+
+def module_state(module: types.ModuleType) -> dict[str, Any]:
+    """A copy of what a call may change beside its inputs: the values in a module, and in the classes it defines."""
+    held: dict[str, Any] = {}
+    for name, value in vars(module).items():
+        if (isinstance(value, type) and value.__module__ == module.__name__) or isinstance(value, types.FunctionType):
+            held |= {f"{name}.{attribute}": item for attribute, item in vars(value).items()}
+        else:
+            held[name] = value
+    state = {}
+    for name, value in held.items():
+        if _is_state(name, value):
+            with contextlib.suppress(Exception):  # it can't be copied, or can't be compared: its class is a program's
+                kept = keep(value)
+                if not values_differ(kept, keep(value), name):
+                    state[name] = kept
+    return state
+
+
+_NO_STATE = ("__", "_torchdynamo")
+"""How names begin that Python and Dynamo give."""
+
+
+def _is_state(name: str, value: Any) -> bool:
+    if any(part.startswith(_NO_STATE) for part in name.split(".")) or isinstance(value, Iterator):
+        return False
+    return isinstance(value, _LEAVES) or (not isinstance(value, _NO_RECORDS) and children(value) is not None)
 
 
 def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
@@ -221,9 +296,24 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
 
 def dump_outcomes(outcomes: list[Outcome], module: str) -> bytes:
     """Outcomes of a program for another process, which has a module of the same name and finds its classes there."""
-    file = io.BytesIO()
-    _Pickler(file, module).dump(outcomes)
-    return file.getvalue()
+
+    def dumped(value: Any) -> bytes:
+        file = io.BytesIO()
+        _Pickler(file, module).dump(value)
+        return file.getvalue()
+
+    try:
+        return dumped(outcomes)
+    except Exception:  # noqa: BLE001 - of what a program changed in its module, what can't be sent is not compared
+        whole = []
+        for outcome in outcomes:
+            sent = {}
+            for name, value in outcome.changed.items():
+                with contextlib.suppress(Exception):
+                    dumped(value)
+                    sent[name] = value
+            whole.append(replace(outcome, changed=sent))
+        return dumped(whole)
 
 
 class _Pickler(pickle.Pickler):
@@ -243,12 +333,20 @@ class _Pickler(pickle.Pickler):
             return _function_with, (vars(value),)
         if isinstance(value, types.GeneratorType):
             return object, ()
+        if isinstance(value, BaseException):  # its class is compared; what else torch hangs onto it can't be sent
+            return _error_of, (type(value), str(value))
         return NotImplemented
 
 
 def _with_gradient(tensor: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
     tensor.requires_grad_().grad = gradient
     return tensor
+
+
+def _error_of(kind: type[BaseException], text: str) -> BaseException:
+    error = kind.__new__(kind)
+    error.args = (text,)
+    return error
 
 
 def _function_with(attributes: dict[str, Any]) -> Callable[[], None]:
@@ -264,9 +362,45 @@ def difference(expected: Outcome, actual: Outcome) -> str:
         if type(expected.error) is type(actual.error):
             return ""
         return f"raised {_class_name(actual.error)}, not {_class_name(expected.error)}"
-    return values_differ(expected.value, actual.value, "result") or values_differ(
-        expected.inputs, actual.inputs, "inputs"
+    return (
+        values_differ(expected.value, actual.value, "result")
+        or values_differ(expected.inputs, actual.inputs, "inputs")
+        or _sharing_differs(expected.aliases, actual.aliases)
     )
+
+
+def effects_differ(expected: Outcome, actual: Outcome) -> str:
+    """Describe the first name of the module that a program changed in another way; empty if there is none.
+
+    A program may have names of its own, and change them.
+    """
+    known, own = {*expected.changed, *expected.unchanged}, {*actual.changed, *actual.unchanged}
+    moved = moved_names(expected.changed, actual.changed, expected.changed.keys() - own, actual.changed.keys() - known)
+    for name, value in expected.changed.items():
+        now = moved.get(name, name)
+        if now not in actual.changed:
+            return f"{name} is not changed, as it is in eager"
+        if found := values_differ(value, actual.changed[now], name):
+            return found
+    return next((f"{name} is changed, unlike in eager" for name in actual.changed if name in expected.unchanged), "")
+
+
+def moved_names(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], gone: Set[str], new: Set[str]
+) -> dict[str, str]:
+    """Names of one program that the other does not have, each with a name that only the other has, for equal values."""
+    moved: dict[str, str] = {}
+    for name in sorted(gone):
+        free = sorted(new - {*moved.values()})
+        if same := next((other for other in free if not values_differ(expected[name], actual[other], "")), ""):
+            moved[name] = same
+    return moved
+
+
+def _sharing_differs(expected: frozenset[str], actual: frozenset[str]) -> str:
+    for pair in sorted(expected ^ actual):
+        return f"{pair} share{' no' if pair in expected else ''} memory, unlike in eager"
+    return ""
 
 
 def _class_name(error: BaseException | None) -> str:

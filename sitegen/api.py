@@ -13,6 +13,7 @@ from registry.model import (
     Category,
     DatedRevision,
     Evidence,
+    Example,
     Finding,
     FindingScript,
     GraphBreak,
@@ -21,6 +22,7 @@ from registry.model import (
     Repro,
     Sighting,
 )
+from registry.program_text import ProgramText
 from registry.snippets import Program, Programs
 from registry.standalone import standalone
 from registry.taxonomy import UNCATEGORISED
@@ -37,10 +39,8 @@ def render_api(registry: Registry, programs: Programs) -> dict[str, str]:
     """Return {path under docs/: text}."""
     files = {f"{API}/registry.json": _dump(_registry(registry))}
     for gb in registry:
-        files[json_file(gb)] = _dump(_graph_break(gb, programs.get(gb.gb_id)))
-        script = script_file(gb)
-        if gb.repro and script:
-            files[script] = standalone(gb.repro)
+        files[json_file(gb)] = _dump(_graph_break(gb, programs))
+        files |= {script_file(one.repro): standalone(one.repro) for one in gb.programs}
     files["assets/data/ids.json"] = _dump({gb.gb_id: gb.gb_type for gb in registry})
     return files
 
@@ -127,7 +127,8 @@ def _summary(gb: GraphBreak, folder: str) -> dict[str, Any]:
     }
 
 
-def _graph_break(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
+def _graph_break(gb: GraphBreak, programs: Programs) -> dict[str, Any]:
+    proofs = [_proof(one, programs) for one in gb.programs]
     return {
         "$schema": "../schema/graph-break.json",
         "version": VERSION,
@@ -136,13 +137,26 @@ def _graph_break(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
         "registered": gb.registered,
         "wordings": [_wording(dated) for dated in gb.revisions],
         "history": [_in_release(gb, seen) for seen in gb.history.releases],
-        "repro": _repro(gb.repro, program) if gb.repro and program else None,
-        "message": _message(gb),
-        "evidence": [_evidence(gb, seen) for seen in gb.evidence],
+        **(proofs[0] if proofs else _NO_PROOF),
+        "examples": [
+            {"name": one.repro.name, "script": script_file(one.repro).removeprefix(f"{API}/gb/"), **proof}
+            for one, proof in zip(gb.examples, proofs[1:], strict=True)
+        ],
         "unreached": asdict(gb.unreached) if gb.unreached else None,
         "findings": list(map(_finding, gb.findings)),
         "sightings": [_sighting(one) for one in gb.sightings],
         "note": {"text": gb.note.text, "written_for": gb.note.written_for} if gb.note else None,
+    }
+
+
+_NO_PROOF: dict[str, Any] = {"repro": None, "message": None, "evidence": []}
+
+
+def _proof(one: Example, programs: Programs) -> dict[str, Any]:
+    return {
+        "repro": _repro(one.repro, programs[one.repro.name]),
+        "message": _message(one),
+        "evidence": [_evidence(one, seen) for seen in one.evidence],
     }
 
 
@@ -197,32 +211,47 @@ def _call_site(site: CallSite, torch: str) -> dict[str, Any]:
 
 def _repro(repro: Repro, program: Program) -> dict[str, Any]:
     return {
+        "title": repro.title or None,
+        "lead": repro.lead,
         "source": repro.source,
         "sha256": repro.sha256,
         "reach": repro.reach,
         "eager_raises": repro.eager_raises or None,
         "no_fix": repro.no_fix or None,
-        "fixes": [{"name": fix.name, "kind": fix.kind, "when": fix.when} for fix in program.fixes],
+        "fixes": [
+            {
+                "name": fix.name,
+                "kind": fix.kind,
+                "when": fix.when,
+                "changes_gradients": repro.gradient.get(fix.name),
+                "other_effects": repro.effects.get(fix.name),
+            }
+            for fix in program.fixes
+        ],
         "isolated": [{"name": one.name, "when": one.when} for one in program.isolated],
     }
 
 
-def _message(gb: GraphBreak) -> dict[str, Any] | None:
-    seen = evidence_to_show(gb)
+def _message(one: Example) -> dict[str, Any] | None:
+    seen = evidence_to_show(one)
     if seen is None:
         return None
     return {"text": seen.message, "torch": seen.environment.torch, "device": seen.environment.device}
 
 
-def _evidence(gb: GraphBreak, seen: Evidence) -> dict[str, Any]:
+def _evidence(one: Example, seen: Evidence) -> dict[str, Any]:
+    is_current = seen in one.fresh_evidence
+    text = ProgramText(one.repro.source) if is_current else None
     return {
         "environment": asdict(seen.environment),
-        "current": seen in gb.fresh_evidence,
+        "current": is_current,
+        "verifier": seen.verifier,
         "verdicts": dict(sorted(seen.verdicts.items())),
         "message": seen.message or None,
         "ids": list(seen.ids),
         "outcome": seen.kind or None,
         "graphs": seen.graphs,
-        "line": seen.line,
+        "line": text.line(seen.function, seen.line) if text and seen.line else None,
         "fixes": dict(sorted(seen.fixes.items())),
+        "gradients": {name: said for name, said in sorted(seen.gradients.items()) if said},
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from registry.ids import SITE
-from registry.model import GraphBreak
+from registry.model import GraphBreak, Repro
 from sitegen.links import page_link, page_permalink
 
 API = "api/v1"
@@ -22,9 +22,9 @@ def text_file(gb: GraphBreak) -> str:
     return f"{API}/gb/{gb.gb_id}.md.txt"
 
 
-def script_file(gb: GraphBreak) -> str | None:
-    """The program that runs by itself, where there is one; `.txt`, so that every browser shows it."""
-    return f"{API}/gb/{gb.gb_id}.py.txt" if gb.repro else None
+def script_file(repro: Repro) -> str:
+    """A program that runs by itself; `.txt`, so that every browser shows it."""
+    return f"{API}/gb/{repro.name}.py.txt"
 
 
 def printed_link(gb: GraphBreak) -> str | None:
@@ -34,7 +34,8 @@ def printed_link(gb: GraphBreak) -> str | None:
 
 def links_from(folder: str, gb: GraphBreak) -> dict[str, str | None]:
     """The files of one id, as seen from a file in `folder`: they hold wherever the site lies, on a disk too."""
-    files = {"page": page_link(gb), "json": json_file(gb), "text": text_file(gb), "script": script_file(gb)}
+    files: dict[str, str | None] = {"page": page_link(gb), "json": json_file(gb), "text": text_file(gb)}
+    files["script"] = script_file(gb.repro) if gb.repro else None
     return {name: _from(folder, path) if path else None for name, path in files.items()}
 
 

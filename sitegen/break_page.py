@@ -8,22 +8,26 @@ from typing import Any
 import jinja2
 
 from registry.model import (
+    VERIFIER,
     CallSite,
     Category,
     DatedRevision,
     Evidence,
+    Example,
     FindingScript,
     GraphBreak,
     InRelease,
     Note,
     Registry,
+    Repro,
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
+from registry.program_text import ProgramText
 from registry.releases import version_key
 from registry.snippets import Program, Programs, Snippet
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
-from sitegen.api_links import links_from
+from sitegen.api_links import links_from, script_file
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
@@ -44,6 +48,10 @@ _REACH = {
     "private": {
         "badge": "private parts of torch",
         "sentence": "It goes through private parts of torch; ordinary code seldom gets here.",
+    },
+    "contrived": {
+        "badge": "contrived",
+        "sentence": "The code is legal, but nobody writes it so.",
     },
     "bytecode": {
         "badge": "hand-made bytecode",
@@ -77,7 +85,7 @@ class BreakPages:
         note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
         page = self._page.render(
             **self._head(gb),
-            **samples(gb, self._programs.get(gb.gb_id)),
+            programs=[self._cards(gb, one) for one in gb.programs],
             **_wording(gb),
             **_places(gb),
             counsels=self._counsels.get(gb.gb_id, ()),
@@ -85,7 +93,7 @@ class BreakPages:
             related=self._relations.of(gb),
             lessons=lessons_about(self._registry, gb.gb_id, gb.category),
             seen_in=seen_in(gb),
-            report_url=report_url(gb, self._issue),
+            report_url=report_url(gb, self._programs.get(gb.gb_id), self._issue),
             findings=[(one, self._script(one.script)) for one in gb.findings],
             rows=release_rows(gb),
             legend=LEGEND,
@@ -94,6 +102,10 @@ class BreakPages:
             end_marker=END,
         )
         return seal(page, note)
+
+    def _cards(self, gb: GraphBreak, one: Example) -> dict[str, Any]:
+        more = {"reach": _REACH.get(one.repro.reach), "script": f"../{script_file(one.repro)}"}
+        return {**samples(gb, one, self._programs), **more}
 
     def _script(self, script: FindingScript | None) -> dict[str, str] | None:
         if script is None:
@@ -161,15 +173,15 @@ def _gone(gb: GraphBreak) -> str:
     return ""
 
 
-def samples(gb: GraphBreak, program: Program | None) -> dict[str, Any]:
-    """The program and its fixes as cards."""
-    if program is None:
-        return {"program": None, "fixes": [], "isolated": []}
-    shown = evidence_to_show(gb)
+def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, Any]:
+    """A program of a break and its fixes as cards."""
+    repro = example.repro
+    program, shown = programs[repro.name], evidence_to_show(example)
+    proofs = {fix.name: _proof(gb, example, fix.name) for fix in program.fixes}
     return {
-        "program": program,
-        "broken": _broken_card(program, shown),
-        "fixes": [_fix_card(gb, fix, program, number) for number, fix in enumerate(program.fixes)],
+        "repro": repro,
+        "broken": _broken_card(program, repro, shown),
+        "fixes": [_fix_card(fix, program, repro, proofs[fix.name], number) for number, fix in enumerate(program.fixes)],
         "isolated": [_isolated_card(one, program) for one in program.isolated],
     }
 
@@ -181,19 +193,26 @@ def _code(snippet: Snippet, marks: list[str]) -> dict[str, str]:
     if snippet.settings:
         first = highlight(snippet.settings, [CHANGED] * (snippet.settings.count("\n") + 1))
         lines[fold:fold] = [first, ""]
-    return {"set_up": LINE_END.join(lines[:fold]), "code": LINE_END.join(lines[fold:])}
+    return {
+        "head": highlight(f"{snippet.head}\n"),
+        "set_up": LINE_END.join(lines[:fold]),
+        "code": LINE_END.join(lines[fold:]),
+        "tail": highlight(f"\n{snippet.tail}"),
+    }
 
 
 _LONG = 15
 """Lines of set-up that are too many for a phone's screen."""
 
 
-def _broken_card(program: Program, shown: Evidence | None) -> dict[str, str]:
-    marks = broken_marks(program.broken, shown.line if shown else None)
+def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, str]:
+    line = ProgramText(repro.source).line(shown.function, shown.line) if shown and shown.line else None
+    marks = broken_marks(program.broken, line)
     return {
         "look": "breaks",
         "title": "Breaks",
         "when": _how_to_compile(program),
+        "warning": "",
         **_code(program.broken, marks),
         "proof": _fate(shown, "at the marked line" if any(marks) else "at the break"),
     }
@@ -215,28 +234,46 @@ def _fate(shown: Evidence | None, where: str) -> str:
     return f"{_FATE.get(shown.kind, 'It breaks').format(where=where)}{graphs}."
 
 
-def _fix_card(gb: GraphBreak, fix: Snippet, program: Program, number: int) -> dict[str, str]:
+def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, str]:
+    changes = repro.gradient.get(fix.name, "")
+    title = "Works" if number == 0 else "Works, too"
     return {
-        "look": "works",
-        "title": "Works" if number == 0 else "Works, too",
+        "look": "warns" if changes else "works",
+        "title": f"{title}, but changes gradients" if changes else title,
         "when": fix.when,
+        "warning": " ".join(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name)))),
         **_code(fix, changed_marks(fix, program.broken)),
-        "proof": _proof(gb, fix.name),
+        "proof": proof,
     }
 
 
-def _proof(gb: GraphBreak, fix: str) -> str:
+_EQUAL = "One graph, equal to eager"
+
+
+def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
     """Where the fix was run, and what came of it."""
-    held: dict[str, list[str]] = {}
-    failed: dict[str, list[str]] = {}
-    for seen in gb.fresh_evidence:
+    found: dict[str, dict[str, list[str]]] = {}
+    for seen in example.fresh_evidence:
         if fix in seen.fixes and _has_the_id(gb, seen.environment.torch):
-            where = held if seen.fixes[fix] else failed
-            where.setdefault(seen.environment.torch, []).append(device_name(seen.environment.device))
-    if not held:
+            places = found.setdefault(_outcome(seen, fix), {})
+            places.setdefault(seen.environment.torch, []).append(device_name(seen.environment.device))
+    failed = found.pop("", {})
+    if not found:
         return "Not verified in any environment yet."
-    proof = f"One graph, equal to eager: run on torch {_environments(held)}."
-    return f"{proof} Not on {_environments(failed)}." if failed else proof
+    said = [f"{outcome}: run on torch {_environments(places)}." for outcome, places in found.items()]
+    return " ".join([*said, *([f"Not on {_environments(failed)}."] if failed else [])])
+
+
+def _outcome(seen: Evidence, fix: str) -> str:
+    """What a run says of a fix; empty if it does not hold."""
+    gradient = seen.gradients.get(fix, "")
+    if gradient == "excused":
+        return f"{_EQUAL} in its results, not in its gradients"
+    if not seen.fixes[fix]:
+        return ""
+    if seen.verifier < VERIFIER:
+        return f"{_EQUAL}; gradients not compared (earlier verifier)"
+    return f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
 
 
 def _has_the_id(gb: GraphBreak, torch: str) -> bool:
@@ -255,6 +292,7 @@ def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
         "look": "contained",
         "title": "If you can't change it",
         "when": snippet.when,
+        "warning": "",
         **_code(snippet, changed_marks(snippet, program.broken)),
         "proof": "The break stays, at a place of your choice.",
     }

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.messages import ParsedMessage, parse_message
-from registry.model import Evidence, GraphBreak
+from registry.model import Evidence, Example, GraphBreak
 from registry.releases import version_key
 from registry.source_text import is_source_code
 from registry.templates import collapse
@@ -39,7 +39,7 @@ class Field:
         return _GAPS.get(self.anchor, "")
 
 
-def evidence_to_show(gb: GraphBreak) -> Evidence | None:
+def evidence_to_show(gb: GraphBreak | Example) -> Evidence | None:
     """The newest run in which the program gave its own break; of two devices the CPU, which everybody has."""
     fitting = [
         seen for seen in gb.fresh_evidence if seen.message and seen.verdicts.get("eager") in ("verified", "reproduced")

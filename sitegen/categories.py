@@ -62,7 +62,7 @@ def _example(breaks: list[tuple[GraphBreak, tuple[Snippet, ...]]], programs: Pro
         return None
     seen = {gb.gb_id: len({one.name for one in gb.sightings}) for gb in proven}
     best = min(proven, key=lambda gb: (-seen[gb.gb_id], len(programs[gb.gb_id].broken.lines), gb.gb_id))
-    return {"gb": best, **samples(best, programs[best.gb_id])}
+    return {"gb": best, **samples(best, best.programs[0], programs)}
 
 
 def held_fixes(gb: GraphBreak, program: Program | None) -> tuple[Snippet, ...]:

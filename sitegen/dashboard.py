@@ -109,6 +109,7 @@ def _funnel(registry: Registry, lists: Lists) -> dict[str, Any] | None:
         "torch": place.torch,
         "device": place.device,
         "steps": steps,
+        "not_run": lists.count(live=place.torch, status="not-run"),
         "unreached": lists.count(live=place.torch, status="unreached"),
         "open": lists.count(live=place.torch, status="open"),
     }

@@ -12,6 +12,7 @@ Facets = Mapping[str, tuple[str, ...]]
 STATUSES = {
     "verified": "Verified fix",
     "reproduced": "Reproduced, no fix",
+    "not-run": "Needs another environment",
     "unreached": "Not reached",
     "retired": "Retired, no program",
     "open": "No program yet",

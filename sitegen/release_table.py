@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from registry.ids import is_local
-from registry.model import Evidence, GraphBreak, InRelease
+from registry.model import VERIFIER, Evidence, GraphBreak, InRelease
 from sitegen.changes import changes_in
 from sitegen.links import source_label, source_url
 
@@ -88,7 +88,9 @@ def _fix(runs: dict[str, Evidence]) -> Cell:
         return _UNKNOWN
     if not any(fixes):
         return Cell("✗", "other", "no fix holds")
-    return Cell("✓", "works", "every fix holds" if all(fixes) else "a fix holds, not every one")
+    said = "every fix holds" if all(fixes) else "a fix holds, not every one"
+    is_earlier = all(evidence.verifier < VERIFIER for evidence in runs.values())
+    return Cell("✓", "works", f"{said}; gradients not compared (earlier verifier)" if is_earlier else said)
 
 
 def _backend(runs: dict[str, Evidence], backend: str) -> Cell:

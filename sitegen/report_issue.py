@@ -7,7 +7,7 @@ from urllib.parse import quote
 import jinja2
 
 from registry.model import FindingScript, GraphBreak
-from registry.standalone import standalone
+from registry.snippets import Program
 from sitegen.api_links import printed_link
 
 _NEW_ISSUE = "https://github.com/pytorch/pytorch/issues/new"
@@ -15,13 +15,10 @@ LONGEST = 7000
 """Bytes of an address that browsers and GitHub take without complaint, with room to spare."""
 
 
-def report_url(gb: GraphBreak, template: jinja2.Template) -> str:
+def report_url(gb: GraphBreak, program: Program | None, template: jinja2.Template) -> str:
     """The address; a program too long for one is left to the page that the text links to."""
-    script = standalone(gb.repro) if gb.repro else ""
-    for program in (script, gb.repro.source if gb.repro else "", ""):
-        url = (
-            f"{_NEW_ISSUE}?title={quote(_title(gb))}&labels={quote('oncall: pt2')}&body={_body(gb, template, program)}"
-        )
+    for script in (program.broken.script if program else "", ""):
+        url = f"{_NEW_ISSUE}?title={quote(_title(gb))}&labels={quote('oncall: pt2')}&body={_body(gb, template, script)}"
         if len(url) <= LONGEST:
             return url
     return f"{_NEW_ISSUE}?title={quote(_title(gb))}"

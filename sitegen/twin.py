@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 
 from registry.model import Category, DatedRevision, GraphBreak, Registry
-from registry.snippets import Program, Programs
+from registry.snippets import Programs
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import printed_link, text_file
 from sitegen.captured import evidence_to_show
@@ -22,9 +22,7 @@ def render_twins(registry: Registry, programs: Programs, environment: jinja2.Env
     """Return {path under docs/: text}."""
     template = environment.get_template("twin.md.txt.j2")
     categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
-    return {
-        text_file(gb): template.render(_context(gb, categories[gb.category], programs.get(gb.gb_id))) for gb in registry
-    }
+    return {text_file(gb): template.render(_context(gb, categories[gb.category], programs)) for gb in registry}
 
 
 def one_line(text: str) -> str:
@@ -39,14 +37,15 @@ def fence(text: str, language: str = "") -> str:
     return f"{marks}{language}\n{text}\n{marks}"
 
 
-def _context(gb: GraphBreak, category: Category, program: Program | None) -> dict[str, Any]:
+def _context(gb: GraphBreak, category: Category, programs: Programs) -> dict[str, Any]:
     return {
         "gb": gb,
         "title": one_line(gb.gb_type),
         "status": STATUSES[gb.status],
         "category": category,
         "printed_link": printed_link(gb),
-        "program": program,
+        "program": programs.get(gb.gb_id),
+        "programs": programs,
         "captured": evidence_to_show(gb),
         "releases": _releases(gb),
         "note": "\n".join(gb.note.text.splitlines()).strip("\n") if gb.note else "",

@@ -5,6 +5,11 @@ import types
 
 import torch
 
+EFFECTS = {
+    "fixed": "The attribute is deleted from the object `ACT`. The function"
+    " `act` keeps its own, since the fix doesn't use that function."
+}
+
 
 def act(x):
     return x.relu()

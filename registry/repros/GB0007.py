@@ -1,9 +1,11 @@
-"""`bisect_left` is a C function of Python's standard library. There is no
-Python code for Dynamo to trace, and it has no rule of its own for this one."""
+"""The call goes to a function that Dynamo can't trace: it is written in C (or
+is a C++ extension) and Dynamo has no rule for it, or it lies in a Python file
+that Dynamo skips on purpose, such as `random` or parts of torch."""
 import bisect
 
 import torch
 
+TITLE = "A C function"
 SIZES = [4, 8, 16]
 
 

@@ -1,7 +1,11 @@
-"""The compiled function reads from a dataset of `torch.utils.data`. Dynamo has
-a list of modules that it doesn't trace into, and this is one of them."""
+"""The program calls a method or a function whose Python file Dynamo skips on
+purpose: `torch.utils.data`, `torch.optim`, `torch.amp`, and libraries such as
+`tqdm` and `networkx`. Nothing is wrong with it, it is just no code for a
+graph."""
 import torch
 from torch.utils.data import TensorDataset
+
+TITLE = "A dataset"
 
 
 def inputs():

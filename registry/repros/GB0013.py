@@ -2,6 +2,10 @@
 Dynamo can deal with a hook's handle only in the function that registered it."""
 import torch
 
+EFFECTS = {
+    "fixed": "The flag in `HOOK` is off after the call, and the hook is still"
+    " registered. To use the hook again, set the flag again."
+}
 
 HOOK = {"on": True}
 

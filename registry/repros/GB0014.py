@@ -6,8 +6,9 @@ FLAGS = {"fixed_flag": {"allow_rnn": True}}
 
 GRU = torch.nn.GRU(3, 4)
 CELL = torch.nn.GRUCell(3, 4)
-WEIGHTS = GRU.state_dict().items()
-CELL.load_state_dict({k.removesuffix("_l0"): v for k, v in WEIGHTS})
+WEIGHTS = GRU.named_parameters()
+for name, weight in WEIGHTS:
+    setattr(CELL, name.removesuffix("_l0"), weight)
 
 
 def inputs():
@@ -20,7 +21,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Short sequences: step through them with a cell that has the same weights.
+    """Short sequences: step through them with a cell that shares the weights.
     The loop is unrolled, so the graph grows with the length."""
     state = x.new_zeros(4)
     states = []

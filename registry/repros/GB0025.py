@@ -1,6 +1,8 @@
-"""Somebody put `torch._dynamo.graph_break()` here, most likely to look for
-a problem. It does what it says and splits the graph in two."""
+"""Your code, or a library, calls `torch._dynamo.graph_break()`, which splits the
+graph in two. If the call has a message, that says why."""
 import torch
+
+TITLE = "Left over from debugging"
 
 
 def inputs():

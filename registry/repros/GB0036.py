@@ -1,8 +1,9 @@
-"""Indexing with a mask keeps as many elements as the mask has `True`
-values. The size of the result depends on the data, and by default Dynamo
+"""The size of an operator's result depends on the data. A mask as an index,
+for example, keeps as many elements as it has `True` values. By default Dynamo
 doesn't put such an operator into a graph."""
 import torch
 
+TITLE = "x[mask]"
 FLAGS = {"fixed_flag": {"capture_dynamic_output_shape_ops": True}}
 
 

@@ -1,22 +1,83 @@
-"""Dynamo compiles a function anew when it is called with other types, shapes
-or Python values, and stops when there are too many versions. The limit is 8; it
-is set to 0 here, so that the first call already exceeds it."""
+"""Dynamo compiles a function again when something that it relied on is
+different: a Python value, a shape, a dtype, a gradient mode. After 8 versions
+of one function it gives up, and new cases run in eager (an error with
+`fullgraph=True`). `TORCH_LOGS=recompiles` prints what was different each time:
+look there first, then at the case here that is like yours."""
 import torch
+from torch._dynamo.decorators import skip
 
-REACH = "config"
-CONFIG = {"recompile_limit": 0}
-FLAGS = {"fixed_flag": {"recompile_limit": 8}}
+TITLE = "A counter in the module"
+FLAGS = {"fixed_flag": {"allow_unspec_int_on_nn_module": True}}
+EFFECTS = {
+    "fixed_buffer": "The count is a tensor after this fix, and an `int` before."
+}
+
+
+class Net(torch.nn.Module):
+    step = 0
+
+    def forward(self, x):
+        self.step += 1
+        return x.sin() / self.step
+
+
+class NetWithArgument(torch.nn.Module):
+    step = 0
+
+    def forward(self, x, step):
+        return x.sin() / step
+
+
+class NetWithBuffer(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("step", torch.tensor(0))
+
+    def forward(self, x):
+        self.step = self.step + 1
+        return x.sin() / self.step
+
+
+net = Net()
+net_with_argument = NetWithArgument()
+net_with_buffer = NetWithBuffer()
 
 
 def inputs():
     return (torch.randn(8),)
 
 
+# `skip`: the loop is left to Python, and what it calls is compiled.
+@skip
 def broken(x):
-    return x.sin()
+    for _ in range(9):
+        x = net(x)
+    return x
 
 
+@skip
+def fixed(x):
+    """You can change the call: count outside, and pass the number. The second
+    value of an `int` argument makes Dynamo treat it as a variable."""
+    for _ in range(9):
+        net_with_argument.step += 1
+        x = net_with_argument(x, net_with_argument.step)
+    return x
+
+
+@skip
+def fixed_buffer(x):
+    """The count belongs to the model and is saved with it: make it a buffer. A
+    tensor's value is no reason to compile again."""
+    for _ in range(9):
+        x = net_with_buffer(x)
+    return x
+
+
+@skip
 def fixed_flag(x):
-    """So many versions are wanted: raise `recompile_limit`. Each costs a
-    compilation, and they are tried in turn at each call."""
-    return x.sin()
+    """You can't change the module: with this flag its `int` attributes are
+    variables, as `int` arguments are."""
+    for _ in range(9):
+        x = net(x)
+    return x

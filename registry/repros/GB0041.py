@@ -3,6 +3,10 @@ on, Dynamo refuses a branch that writes to its inputs."""
 import torch
 
 COMPILE = {"dynamic": True}
+GRADIENT = {
+    "fixed_no_grad": "Autograd doesn't see the branch. So there is no gradient,"
+    " or with some backends that of `x + 1`. Don't use it to train."
+}
 
 
 def inputs():

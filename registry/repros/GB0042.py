@@ -2,6 +2,11 @@
 `__call__` method. Dynamo takes only functions and modules for that."""
 import torch
 
+GRADIENT = {
+    "fixed": "With `backend=\"eager\"`, `backward()` raises an error; with "
+    "Inductor, the default, the gradients are right."
+}
+
 
 class Scale:
     def __init__(self, factor):
@@ -31,3 +36,9 @@ def broken(x):
 def fixed(x):
     """Put the call into a function and mark that as the region."""
     return scaled(x) + scaled(x + 1)
+
+
+def fixed_inline(x):
+    """The code is short, so compiling it twice costs little: call the object
+    itself, without a region."""
+    return scale(x) + scale(x + 1)

@@ -10,6 +10,10 @@ def halve(x: torch.Tensor) -> torch.Tensor:
     return x / 2
 
 
+def halve_gradient(ctx, grad):
+    return grad / 2
+
+
 library = torch.library.Library("gb0043", "DEF")
 library.define("plain(Tensor x) -> Tensor")
 library.impl("plain", halve, "CompositeExplicitAutograd")
@@ -18,6 +22,9 @@ library.define("tagged(Tensor x) -> Tensor", tags=tag)
 library.impl("tagged", halve, "CompositeExplicitAutograd")
 custom = torch.library.custom_op("gb0043::custom", halve, mutates_args=())
 custom.register_fake(torch.empty_like)
+custom.register_autograd(halve_gradient)
+for name in ("gb0043::plain", "gb0043::tagged"):
+    torch.library.register_autograd(name, halve_gradient)
 
 
 def inputs():

@@ -1,6 +1,9 @@
-"""A torch function is given an object of the user's own class that stands for
-an integer. Eager asks it for the integer; Dynamo can't put it into a graph."""
+"""An operator of torch gets an argument that can't be written into a graph: an
+object of your own class, a random generator, a Python function, a buffer of
+bytes. Eager accepts it, Dynamo has no way to pass it on."""
 import torch
+
+TITLE = "An object for an integer"
 
 
 class Heads:

@@ -2,6 +2,11 @@
 Dynamo traces this only for tensors that come from outside."""
 import torch
 
+GRADIENT = {
+    "fixed_tracked": "Here the gradient is zero where `clamp` cut a value off."
+    " After a change through `.data`, the gradient is that of `sin` alone."
+}
+
 
 def inputs():
     return (torch.randn(8),)
@@ -23,8 +28,8 @@ def fixed(x):
 
 
 def fixed_tracked(x):
-    """Nothing is trained, or gradients may see the change: go on with the new
-    tensor."""
+    """Nothing is trained, or gradients should see the change: go on with
+    the new tensor."""
     y = x.sin()
     y = y.clamp(-0.5, 0.5)
     return y + 1

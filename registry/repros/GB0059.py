@@ -1,6 +1,10 @@
-"""`print` writes while the model runs, and a graph can't do that. Dynamo
-ends the graph, lets Python print, and goes on with another graph."""
+"""The call goes to one of Python's built-in functions, with arguments for which
+Dynamo has no rule: `print`, `open`, `sorted` of a tensor and others. The
+message names the function and the types of its arguments."""
 import torch
+
+TITLE = "print()"
+FLAGS = {"fixed_flag": {"reorderable_logging_functions": {print}}}
 
 
 def inputs():
@@ -14,8 +18,16 @@ def broken(x):
 
 
 def fixed(x):
-    """The output must stay: torch 2.13 has a `print` that is part of the graph,
-    still in a private module. It takes a format string."""
+    """The output must come at its time: torch 2.13 has a `print` that is part
+    of the graph, still in a private module. It takes a format string."""
     x = x.sin()
     torch._higher_order_ops.print("mean {}", x.mean())
+    return x.cos()
+
+
+def fixed_flag(x):
+    """The output may come later: with this flag, Dynamo calls `print` after the
+    graph has run. Put any other function for logs in there, too."""
+    x = x.sin()
+    print("mean", x.mean())
     return x.cos()

@@ -3,6 +3,11 @@ Dynamo would have to leave and enter it again around the break, which it does
 only for context managers that it knows, so it gives up on the function."""
 import torch
 
+GRADIENT = {
+    "fixed_differentiable": "The gradient also flows through the peak. `item`"
+    " gives a number, so in your program it ends there."
+}
+
 
 class Section:
     def __enter__(self):
@@ -24,8 +29,17 @@ def broken(x):
 
 
 def fixed(x):
-    """Mend the break inside the block; Dynamo names that one, too. Here the
-    peak can stay a tensor, so `item` isn't needed."""
+    """Remove the break inside the block; Dynamo names that one, too. Here a
+    tensor can replace the number; `detach` keeps it a constant for gradients,
+    as `item` does."""
+    with Section():
+        peak = x.abs().max().detach()
+        x = x / peak
+    return x.cos()
+
+
+def fixed_differentiable(x):
+    """You want the gradient to flow through the peak, too: no `detach`."""
     with Section():
         peak = x.abs().max()
         x = x / peak

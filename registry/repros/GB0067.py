@@ -1,8 +1,13 @@
-"""The function under activation checkpointing appends to a list from
-outside. It runs a second time in the backward pass, so Dynamo doesn't let
-it change anything outside itself."""
+"""A function that Dynamo records as a unit, most often one under activation
+checkpointing, changes something outside itself. It may run a second time in
+the backward pass, so Dynamo doesn't let it do that."""
 import torch
 from torch.utils.checkpoint import checkpoint
+
+TITLE = "Appending to a list"
+FLAGS = {
+    "fixed_flag": {"skip_fwd_side_effects_in_bwd_under_checkpoint": True}
+}
 
 
 def inputs():
@@ -28,3 +33,16 @@ def fixed(x):
 
     y, peak = checkpoint(block, x, use_reentrant=False)
     return y, [peak]
+
+
+def fixed_flag(x):
+    """You can't change the function, and the change need not be made again in
+    the backward pass: set `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
+    peaks = []
+
+    def block(x):
+        peaks.append(x.max())
+        return x.sin()
+
+    y = checkpoint(block, x, use_reentrant=False)
+    return y, peaks

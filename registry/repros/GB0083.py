@@ -22,7 +22,6 @@ FLAGS = {"fixed_flag": {"compiled_autograd": True}}
 
 linear = torch.nn.Linear(8, 8)
 hooked = torch.nn.Linear(8, 8)
-hooked.load_state_dict(linear.state_dict())
 hooked.register_full_backward_hook(halve)
 
 

@@ -1,8 +1,9 @@
 """The compiled function raises an exception and doesn't catch it. There is
 nothing to record after that, so Dynamo hands over to Python, which raises
-it again."""
+it again. Most often the program is wrong without `torch.compile`, too."""
 import torch
 
+TITLE = "raise"
 EAGER_RAISES = "ValueError"
 COVERAGE = "the last line comes after the exception"
 

@@ -1,7 +1,9 @@
-"""The program calls a function that is marked `torch.compiler.disable`.
-Dynamo obeys: it ends the graph, lets Python run the function, and starts
-another graph."""
+"""The program calls a function that is marked `torch.compiler.disable`, by you
+or by a library. Dynamo obeys: it ends the graph, lets Python run the function,
+and starts another graph."""
 import torch
+
+TITLE = "A disabled function"
 
 
 def smooth(x):
@@ -16,7 +18,12 @@ def smooth_op(x: torch.Tensor) -> torch.Tensor:
     return smooth(x)
 
 
+def backward(ctx, grad):
+    return (grad + grad.roll(-1)) / 2
+
+
 smooth_op.register_fake(torch.empty_like)
+smooth_op.register_autograd(backward)
 
 
 def inputs():
@@ -34,5 +41,5 @@ def fixed(x):
 
 def fixed_custom_op(x):
     """It still must not be traced: a custom operator runs it inside the graph.
-    For gradients, also give it a `register_autograd`."""
+    `register_autograd` gives it a gradient."""
     return smooth_op(x.sin()).cos()

@@ -2,6 +2,12 @@
 variable. Dynamo can't write such a handle to a global."""
 import torch
 
+EFFECTS = {
+    "fixed": "The handle is in `handles`, so the global `handle` stays `None`.",
+    "fixed_forget": "The global `handle` stays `None`: nothing is going to use"
+    " it.",
+}
+
 handle = None
 handles = {}
 

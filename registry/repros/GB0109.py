@@ -2,6 +2,11 @@
 of the graph. Dynamo can only do that for integers."""
 import torch
 
+GRADIENT = {
+    "fixed_differentiable": "A gradient reaches `line`. `tolist` gives numbers,"
+    " so in your program none does."
+}
+
 
 def inputs():
     return torch.randn(8), torch.randn(2)
@@ -13,6 +18,13 @@ def broken(x, line):
 
 
 def fixed(x, line):
-    """The numbers go back into tensor arithmetic: `unbind` gives tensors."""
+    """The numbers go back into tensor arithmetic: `unbind` gives tensors.
+    `detach` makes them constants for gradients, as the numbers are."""
+    slope, offset = line.detach().unbind()
+    return slope * x + offset
+
+
+def fixed_differentiable(x, line):
+    """You want to train `line`, too: without `detach` it gets a gradient."""
     slope, offset = line.unbind()
     return slope * x + offset

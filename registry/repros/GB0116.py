@@ -1,10 +1,12 @@
-"""An enum member is looked up by name, and its value is an object of a class
-that Dynamo has no rule for. Dynamo then can't say where the object comes from,
-and gives up."""
+"""Dynamo meets an object that is not an input and no global variable, such as
+a default value or the value of an enum member. Its class has no rule of its
+own, so Dynamo can't say where it comes from, and gives up."""
 import enum
 from fractions import Fraction
 
 import torch
+
+TITLE = "An enum value"
 
 
 class Ratio(enum.Enum):

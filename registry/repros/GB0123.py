@@ -21,7 +21,7 @@ def broken(x, weight):
 def fixed(x, weight):
     """You want the gradient in the same graph: `torch.func.grad` computes it.
     This sets `grad`; where it already holds a gradient, add to it."""
-    weight.grad = torch.func.grad(loss)(weight.detach(), x)
+    weight.grad = torch.func.grad(loss)(weight.detach(), x.detach())
     return weight.grad
 
 

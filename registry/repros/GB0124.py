@@ -1,8 +1,14 @@
-"""`.item()` turns a tensor into a Python number, and that number exists
-only once the graph has run. So Dynamo ends the graph there."""
+"""`.item()`, `float(x)`, `int(x)` or `bool(x)` turns a tensor into a Python
+number. That number exists only once the graph has run, so Dynamo ends the
+graph there."""
 import torch
 
+TITLE = ".item() in arithmetic"
 FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
+GRADIENT = {
+    "fixed_differentiable": "The gradient also flows through the maximum. In "
+    "eager `.item()` stops it there."
+}
 
 
 def inputs():
@@ -15,7 +21,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The number goes back into tensor arithmetic: leave it a tensor."""
+    """The number goes back into tensor arithmetic: leave it a tensor. Like
+    `.item()`, `.detach()` stops the gradient."""
+    peak = x.abs().max().detach()
+    return x / peak
+
+
+def fixed_differentiable(x):
+    """You train, and the number should get a gradient, too: leave out
+    `.detach()`."""
     peak = x.abs().max()
     return x / peak
 

@@ -2,6 +2,12 @@
 knows `torch.no_grad()`, but not how to enter this existing object."""
 import torch
 
+EFFECTS = {
+    "fixed": "An object that you enter keeps the mode from before the block in"
+    " its attribute `prev`. The fix makes a new object, so `NO_GRAD` stays as"
+    " it was. No code but the object itself needs `prev`."
+}
+
 NO_GRAD = torch.no_grad()
 
 

@@ -1,9 +1,11 @@
-"""The call creates a `datetime.date`. Its constructor is written in C, and
-Dynamo has no rule for it."""
+"""The program calls something that Dynamo can't call: mostly it creates an
+object of a class that is written in C (`datetime`, `Decimal`,
+`SimpleNamespace`), or of your own class that is derived from such a type."""
 import datetime
 
 import torch
 
+TITLE = "datetime"
 RELEASE = datetime.date(2024, 1, 29)
 
 

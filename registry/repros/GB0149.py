@@ -1,28 +1,34 @@
-"""A function given to `torch.func.grad` has a graph break. Dynamo has to take
-it whole, so it leaves the call to Python, and then declines to compile the
-function on its own, inside `grad`."""
+"""A compiled function is given to `torch.func.grad`, `vmap` or `jvp` by code
+that is not compiled. Dynamo can't trace it there: the tensors are wrapped."""
+
 import torch
 
-
-def loss(x):
-    if x.mean() > 0:
-        return x.sin().sum()
-    return x.exp().sum()
-
-
-def loss_without_break(x):
-    return torch.where(x.mean() > 0, x.sin().sum(), x.exp().sum())
+EAGER_RAISES = "Unsupported"
 
 
 def inputs():
     return (torch.randn(8),)
 
 
-def broken(x):
+@torch.compile(fullgraph=True)
+def loss(x):
+    return x.sin().sum()
+
+
+@torch.compiler.disable
+def not_compiled(x):
     return torch.func.grad(loss)(x)
 
 
+def broken(x):
+    return not_compiled(x)
+
+
+def plain_loss(x):
+    return x.sin().sum()
+
+
 def fixed(x):
-    """Find the break in the function with `fullgraph=True` and mend it. Here it
-    is an `if` on a tensor."""
-    return torch.func.grad(loss_without_break)(x)
+    """Compile the whole transform: call `torch.func.grad` in the compiled
+    function, with a function that is not compiled by itself."""
+    return torch.func.grad(plain_loss)(x)

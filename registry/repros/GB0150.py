@@ -1,6 +1,9 @@
-"""`hasattr` asks a built-in exception that was raised and caught inside the
-compiled function. Dynamo can't say which attributes its stand-in has."""
+"""`hasattr` is called on an object for which Dynamo has a stand-in, and the
+stand-in can't say which attributes the object has. Exceptions, `super()`,
+iterators and types are such objects."""
 import torch
+
+TITLE = "hasattr on an exception"
 
 
 def inputs():

@@ -1,9 +1,11 @@
-"""The program reads JSON inside the compiled function. The parser is an
-object written in C, and Dynamo can't trace its methods."""
+"""The program calls a method of an object that isn't written in Python: a
+parser, a file, a tokenizer, a lock. Dynamo has no Python code to trace, and no
+rule for that method. The message names the class and the method."""
 import json
 
 import torch
 
+TITLE = "json.loads()"
 TEXT = '{"scale": 2.0}'
 SETTINGS = json.loads(TEXT)
 

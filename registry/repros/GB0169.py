@@ -3,7 +3,7 @@
 couldn't write the new value back."""
 import torch
 
-counts = {"calls": 0}
+total = torch.zeros((), dtype=torch.int64)
 
 
 def halve(x):
@@ -11,6 +11,7 @@ def halve(x):
 
 
 def halve_counted(x):
+    total.add_(1)
     return x / 2
 
 
@@ -23,13 +24,14 @@ def register():
         calls += 1
         return x / 2
 
-    @torch.compiler.substitute_in_graph(halve_counted)
-    def traced_counted(x):
-        counts["calls"] += 1
-        return x / 2
-
 
 register()
+
+
+@torch.compiler.substitute_in_graph(halve_counted)
+def traced_counted(x):
+    total.add_(1)
+    return x / 2
 
 
 def inputs():
@@ -41,5 +43,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Keep the counter in a global object; Dynamo finds that by name."""
+    """Keep the counter in a global tensor: Dynamo finds that by name, and
+    doesn't compile again when its value changes, as it does for an `int`."""
     return halve_counted(x) + 1

@@ -1,6 +1,9 @@
-"""An `if` asks for the value of a tensor. While Dynamo traces there are no
-values yet, so it can't know which branch to follow."""
+"""An `if`, a `while` or another place where Python wants yes or no asks for
+the value of a tensor. While Dynamo traces there are no values yet, so it can't
+know which branch to follow."""
 import torch
+
+TITLE = "if on a tensor"
 
 
 def inputs():

@@ -7,33 +7,35 @@ import torch
 class Mean(torch.nn.Module):
     def __init__(self):
         super().__init__()
-        self.register_buffer("mean", torch.zeros(()))
+        self.register_buffer("mean", torch.zeros(3))
 
     def forward(self, x):
-        self.mean = x.mean()
+        self.mean = x.mean(0)
         self.size = len(x)
         return [buffer * 2 for buffer in self.buffers()]
 
 
 class MeanInPlace(Mean):
     def forward(self, x):
-        self.mean.copy_(x.mean())
+        self.mean.copy_(x.mean(0))
         self.size = len(x)
         return [buffer * 2 for buffer in self.buffers()]
 
 
 class MeanNamed(Mean):
     def forward(self, x):
-        self.mean = x.mean()
+        self.mean = x.mean(0)
         self.size = len(x)
         return [buffer * 2 for buffer in (self.mean,)]
 
 
-mean, mean_in_place, mean_named = Mean(), MeanInPlace(), MeanNamed()
+mean = Mean()
+mean_in_place = MeanInPlace()
+mean_named = MeanNamed()
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(8, 3),)
 
 
 def broken(x):

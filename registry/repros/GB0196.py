@@ -5,7 +5,7 @@ import torch
 
 class Clip(torch.optim.Optimizer):
     def __init__(self, params):
-        super().__init__(params, {"limit": 1.0})
+        super().__init__([{"limit": 1.0, "params": params}], {})
 
     def _init_group(self, group):
         group.setdefault("limit", 1.0)
@@ -19,10 +19,8 @@ class Clip(torch.optim.Optimizer):
                 param.clamp_(-group["limit"], group["limit"])
             group["params"] = params
 
-
-class ClipKeep(Clip):
     @torch.no_grad()
-    def step(self):
+    def step_keep(self):
         for group in self.param_groups:
             self._init_group(group)
             for param in group["params"]:
@@ -30,7 +28,7 @@ class ClipKeep(Clip):
 
 
 weight = torch.nn.Parameter(torch.zeros(4))
-clip, clip_keep = Clip([weight]), ClipKeep([weight])
+clip = Clip([weight])
 
 
 def inputs():
@@ -45,5 +43,5 @@ def broken(x):
 
 def fixed(x):
     """Read `params` and leave them in the group."""
-    clip_keep.step()
+    clip.step_keep()
     return x * weight.detach()

@@ -19,7 +19,7 @@ def broken(x):
 
 def fixed(x):
     """You want the gradient of a function: `torch.func.grad` needs no flag."""
-    return torch.func.grad(lambda y: y.sin().sum())(x)
+    return torch.func.grad(lambda y: y.sin().sum())(x.detach())
 
 
 def fixed_flag(x):

@@ -1,6 +1,9 @@
-"""A function that Dynamo was told to put into the graph as it is returns a
-dict. What a graph computes must be tensors, or tuples and lists of them."""
+"""Dynamo put a call into the graph as it is: a torch function that it has no
+other rule for, or one marked `allow_in_graph`. The call then returned something
+else than tensors, and that can't be a value in a graph."""
 import torch
+
+TITLE = "A dict from allow_in_graph"
 
 
 @torch.compiler.allow_in_graph

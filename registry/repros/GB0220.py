@@ -4,17 +4,19 @@ import torch
 
 
 def inputs():
-    return torch.randn(8, dtype=torch.bfloat16), torch.randn(8)
+    return (torch.randn(8),)
 
 
-def broken(x, weight):
+def broken(weight):
     full = weight.data
     weight.data = full.bfloat16()
-    y = x * weight
+    y = weight * 2
     weight.data = full
     return y
 
 
-def fixed(x, weight):
-    """You need the other dtype for a computation: make a converted tensor."""
-    return x * weight.bfloat16()
+def fixed(weight):
+    """You need the other dtype for a computation: make a converted tensor. The
+    gradient of `weight` then has its own dtype. In your program it is
+    `bfloat16` if `weight` is a parameter."""
+    return weight.bfloat16() * 2

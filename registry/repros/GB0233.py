@@ -2,6 +2,11 @@
 strided layout. Dynamo supports only the jagged layout."""
 import torch
 
+GRADIENT = {
+    "fixed_pad": "A gradient reaches `x` and `y`. `nested_tensor` copies their"
+    " values only, so in your program none does."
+}
+
 
 def inputs():
     return torch.randn(2, 3), torch.randn(4, 3)
@@ -19,5 +24,6 @@ def fixed(x, y):
 
 
 def fixed_pad(x, y):
-    """You only want padding: `pad_sequence` does it without a nested tensor."""
+    """You only want padding, and gradients may flow: `pad_sequence` does it
+    without a nested tensor. Else give it `x.detach()` and `y.detach()`."""
     return torch.nn.utils.rnn.pad_sequence([x, y], batch_first=True)

@@ -20,9 +20,6 @@ class FakeFoo:
     def __obj_unflatten__(cls, state):
         return cls(**dict(state))
 
-    def add_tensor(self, z):
-        return (self.x + self.y) * z
-
 
 FOO = torch.classes._TorchScriptTesting._Foo(1, 2)
 HAS_ITEMS = FOO._has_method("__getitem__")
@@ -34,11 +31,13 @@ def inputs():
 
 def broken(x):
     try:
-        return x * FOO[0]
+        scale = FOO[0]
     except NotImplementedError:
-        return FOO.add_tensor(x)
+        scale = 3
+    return x * scale
 
 
 def fixed(x):
     """Find out once, outside the compiled function, what the object can do."""
-    return x * FOO[0] if HAS_ITEMS else FOO.add_tensor(x)
+    scale = FOO[0] if HAS_ITEMS else 3
+    return x * scale

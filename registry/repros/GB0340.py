@@ -21,11 +21,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The number goes into tensor arithmetic: return it as a tensor."""
+    """The number goes into tensor arithmetic: return it as a tensor. Make it a
+    float: if a branch returns an integer tensor, training raises an error."""
     y, n = torch.cond(
         len(x) > 4,
-        lambda x: (x.sin(), torch.tensor(len(x))),
-        lambda x: (x.cos(), torch.tensor(len(x) + 1)),
+        lambda x: (x.sin(), torch.tensor(float(len(x)))),
+        lambda x: (x.cos(), torch.tensor(float(len(x) + 1))),
         (x,),
     )
     return y.sum() / n

@@ -3,6 +3,10 @@ sequence of operands here, without containers inside."""
 import torch
 
 REACH = "private"
+GRADIENT = {
+    "fixed_differentiable": "In eager mode no gradient flows through "
+    "`strict_mode`. Here one does."
+}
 
 
 def inputs():
@@ -26,6 +30,12 @@ def add_first(x, rest):
 
 
 def fixed_call(x, y):
-    """The code runs under `torch.compile` only: call the function itself.
-    `fullgraph=True` is then what makes Dynamo strict."""
+    """The code runs under `torch.compile` only, and you don't train: call the
+    function itself, and detach. `fullgraph=True` makes Dynamo strict."""
+    return add_first(x, [y]).detach()
+
+
+def fixed_differentiable(x, y):
+    """The code runs under `torch.compile` only, and you train through it: call
+    the function itself."""
     return add_first(x, [y])

@@ -1,6 +1,9 @@
-"""A `torch.autograd.Function` class is a dict key. Dynamo has a special
-stand-in for such classes, and can't tell whether two of them are equal."""
+"""A dict has a key that Dynamo knows only by a stand-in, and it can't tell
+whether two of them are equal. Here the key is a class of
+`torch.autograd.Function`."""
 import torch
+
+TITLE = "autograd.Function as a key"
 
 
 class Double(torch.autograd.Function):

@@ -2,6 +2,11 @@
 assignments for ordinary objects, but not for plain functions."""
 import torch
 
+EFFECTS = {
+    "fixed_object": "The value is in `scale_object.last` then. There is no "
+    "function `scale` any more that could have the attribute."
+}
+
 
 def inputs():
     return (torch.randn(8),)
@@ -16,6 +21,20 @@ def broken(x):
     return scale(x).sin()
 
 
+last_shape = None
+
+
+def scale_and_note(x):
+    global last_shape
+    last_shape = x.shape
+    return x * 2
+
+
+def fixed(x):
+    """One value for the whole program is enough: keep it in a global."""
+    return scale_and_note(x).sin()
+
+
 class Scale:
     def __call__(self, x):
         self.last = x.shape
@@ -25,6 +44,6 @@ class Scale:
 scale_object = Scale()
 
 
-def fixed(x):
+def fixed_object(x):
     """The value belongs to the function: make it an object with `__call__`."""
     return scale_object(x).sin()

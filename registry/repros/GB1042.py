@@ -24,8 +24,10 @@ def fixed(x):
 
 
 def fixed_func(x):
-    """You don't want that flag: `torch.func.grad` of the loss."""
+    """You don't want that flag: `torch.func.grad` of the loss. Like `backward`
+    it gives a plain result; without `detach` it gives one that has a gradient
+    itself."""
     def loss(scale):
-        return (scale * x).sin().sum()
+        return (scale * x.detach()).sin().sum()
 
     return torch.func.grad(loss)(torch.ones_like(x))

@@ -2,6 +2,10 @@
 Dynamo has to build them anew, and can't build a tuple that contains itself."""
 import torch
 
+EFFECTS = {
+    "fixed": "`TREE['root']` is a list, not a tuple. Dynamo can't build a "
+    "tuple that contains itself."
+}
 TREE = {}
 
 
@@ -25,3 +29,15 @@ def fixed(x):
     children.append(root)
     TREE["root"] = root
     return children[0] + 1
+
+
+CHILDREN = []
+ROOT = (CHILDREN,)
+
+
+def fixed_outside(x):
+    """There is one tree only, and it has to be a tuple: build it once, outside,
+    and fill its list in each call."""
+    CHILDREN[:] = [x.sin(), ROOT]
+    TREE["root"] = ROOT
+    return CHILDREN[0] + 1

@@ -16,13 +16,14 @@ def broken(x, y):
     total = (x - 2 * y).sum()
     (grad_x,) = torch.autograd.grad(total, x)
     (grad_y,) = torch.autograd.grad(total, y)
-    return grad_x, grad_y
+    return x - grad_x, y - grad_y
 
 
 def fixed(x, y):
     """Both gradients are wanted at the same place: one call gives both."""
     total = (x - 2 * y).sum()
-    return torch.autograd.grad(total, (x, y))
+    grad_x, grad_y = torch.autograd.grad(total, (x, y))
+    return x - grad_x, y - grad_y
 
 
 def fixed_retain(x, y):
@@ -30,4 +31,4 @@ def fixed_retain(x, y):
     total = (x - 2 * y).sum()
     (grad_x,) = torch.autograd.grad(total, x, retain_graph=True)
     (grad_y,) = torch.autograd.grad(total, y)
-    return grad_x, grad_y
+    return x - grad_x, y - grad_y

@@ -5,6 +5,12 @@ import contextlib
 
 import torch
 
+EFFECTS = {
+    "fixed": "It doesn't set `last`. Choose it only if nothing reads that.",
+    "fixed_class": "`last` is an object of your class. Dynamo can't build what "
+    "`@contextmanager` makes.",
+}
+
 
 @contextlib.contextmanager
 def doubled(x):

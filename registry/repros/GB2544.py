@@ -2,6 +2,11 @@
 no rule for extending it in place with `+=`."""
 import torch
 
+EFFECTS = {
+    "fixed_copy": "`Model.steps` stays as it is. In eager mode every call "
+    "makes it longer, and here that is the mistake."
+}
+
 
 class Model:
     steps = [torch.sin]

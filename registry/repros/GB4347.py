@@ -2,6 +2,11 @@
 Its state lives in a suspended frame that Dynamo can't read."""
 import torch
 
+EFFECTS = {
+    "fixed": "The state is in an attribute that the call changes. In the "
+    "program above it is inside the generator, where nobody can read it."
+}
+
 
 def halving(scale):
     while True:

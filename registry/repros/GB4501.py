@@ -3,6 +3,10 @@ dict outside of it. That list exists only while Dynamo traces, so there is no
 `id` to write into the dict."""
 import torch
 
+EFFECTS = {
+    "fixed": "The list is in the dict under another key. The `id` of a list "
+    "that exists only while Dynamo traces can't be the key."
+}
 SCALES_BY_ID = {}
 SCALES_BY_NAME = {}
 

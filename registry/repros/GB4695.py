@@ -17,3 +17,13 @@ def broken(x):
 def fixed(x):
     """You have the original module: compile that, it shares the weights."""
     return LAYER(x).relu()
+
+
+PLAIN = torch.nn.Linear(4, 4)
+WEIGHTS = dict(SCRIPTED.named_parameters())
+
+
+def fixed_functional(x):
+    """You have only the scripted module, and know its class: run a new module
+    of that class with the weights of the scripted one."""
+    return torch.func.functional_call(PLAIN, WEIGHTS, (x,)).relu()

@@ -6,6 +6,10 @@ import collections
 import torch
 
 REACH = "private"
+EFFECTS = {
+    "fixed": "The key in `SEEN` is the module, not its hooks. Dynamo takes "
+    "those for a plain dict, which can't be a key."
+}
 SEEN = {}
 
 

@@ -2,6 +2,11 @@
 Dynamo needs attribute names that it knows while it traces."""
 import torch
 
+EFFECTS = {
+    "fixed": "The tensor is a key in `settings.scales`, not among the "
+    "attributes. Dynamo needs strings as names of attributes."
+}
+
 
 class Settings:
     pass

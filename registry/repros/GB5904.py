@@ -6,11 +6,11 @@ import torch
 
 
 class History(collections.deque):
-    pass
+    def oldest(self):
+        return self[0]
 
 
 SCALES = History([2.0, 3.0])
-PLAIN_SCALES = collections.deque([2.0, 3.0])
 
 
 def inputs():
@@ -18,9 +18,27 @@ def inputs():
 
 
 def broken(x):
-    return x * SCALES[0]
+    return x * SCALES.oldest()
+
+
+class HistoryWithDeque:
+    def __init__(self, items):
+        self.items = collections.deque(items)
+
+    def oldest(self):
+        return self.items[0]
+
+
+SCALES_WITH_DEQUE = HistoryWithDeque([2.0, 3.0])
+PLAIN_SCALES = collections.deque([2.0, 3.0])
 
 
 def fixed(x):
-    """The subclass adds nothing the compiled code needs: use a plain deque."""
+    """You need the methods of your class: let it have a deque, instead of being
+    one. Code that wants a deque gets `.items`."""
+    return x * SCALES_WITH_DEQUE.oldest()
+
+
+def fixed_plain(x):
+    """Your class adds nothing that you need here: use a plain deque."""
     return x * PLAIN_SCALES[0]

@@ -1,7 +1,14 @@
-"""Something in a loop breaks the graph, here `.item()`. Dynamo can't stop
-and go on in the middle of a loop, so it gives up the whole function and
-Python runs it."""
+"""Something in a loop breaks the graph. Dynamo can't stop and go on in the
+middle of a loop, so it gives up the whole function and Python runs it. Look
+for the break that is reported before this one, and remove that."""
 import torch
+
+TITLE = ".item() in a loop"
+FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
+GRADIENT = {
+    "fixed_differentiable": "The gradient also flows through the maxima. In "
+    "eager `.item()` stops it there."
+}
 
 
 def inputs():
@@ -16,13 +23,29 @@ def broken(x):
 
 
 def fixed(x):
-    """Remove the cause: without `.item()` the loop is traced."""
+    """Remove the cause: without `.item()` the loop is traced. Like `.item()`,
+    `.detach()` stops the gradient."""
     total = 0.0
     for row in x:
-        total += row.max()
+        total += row.max().detach()
     return x / total
 
 
 def fixed_vectorised(x):
     """One operator can replace the loop: the graph is smaller, too."""
+    return x / x.detach().amax(dim=1).sum()
+
+
+def fixed_differentiable(x):
+    """You train, and the total should get a gradient, too: leave out
+    `.detach()`."""
     return x / x.amax(dim=1).sum()
+
+
+def fixed_flag(x):
+    """You need Python numbers: with `capture_scalar_outputs` the cause is
+    gone, and the loop is traced as it is."""
+    total = 0.0
+    for row in x:
+        total += row.max().item()
+    return x / total

@@ -7,7 +7,7 @@ REQUIRES = {"device": "cpu"}
 
 
 def inputs():
-    x = torch.randn(4)
+    x = torch.randn(4, requires_grad=True)
     _, vjp = torch.func.vjp(torch.sin, x)
     return x, vjp, torch.randn(4)
 

@@ -2,6 +2,13 @@
 Python lets it pass, but for Dynamo the name of an attribute is a string."""
 import torch
 
+EFFECTS = {
+    "fixed": "The number is a key in `settings.scales`, not among the "
+    "attributes. Dynamo needs strings as names of attributes.",
+    "fixed_string": "The name is a string, not a number. Dynamo needs strings "
+    "as names of attributes.",
+}
+
 
 class Settings:
     pass

@@ -5,6 +5,10 @@ import array
 import torch
 
 REQUIRES = {"device": "cpu"}
+EFFECTS = {
+    "fixed": "A list becomes longer, instead of the array. Dynamo can't change "
+    "an array in place."
+}
 PERIOD = array.array("f", [1.0])
 PERIOD_LIST = [1.0]
 

@@ -62,7 +62,7 @@ _OF_PRIVATE = {
 """The names of private modules that a patch may use. _DODGES are in here because find_dodges reports them."""
 _CONFIG = (
     "capture_", "allow_", "assume_static_by_default", "automatic_dynamic_shapes", "specialize_", "force_", "trace_",
-    "enable_trace_",
+    "enable_trace_", "reorderable_logging_functions",
 )  # fmt: skip
 """The starts of allowed flags of torch._dynamo.config: flags that change what can be traced."""
 _MOST_NUMBERS = 12

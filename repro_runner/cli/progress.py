@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from registry.ids import id_of_program
+
 if TYPE_CHECKING:
     from rich.progress import Progress
 
@@ -53,7 +55,8 @@ class _JsonLines:
         pass
 
     def ended(self, ended: Finished, problem: str) -> None:
-        line = {"gb_id": ended.gb_id, "backend": ended.backend, "problem": problem, **ended.record}
+        named = {"gb_id": id_of_program(ended.program), "program": ended.program}
+        line = {**named, "backend": ended.backend, "problem": problem, **ended.record}
         print(json.dumps(line), file=self._answers, flush=True)
 
 
@@ -83,7 +86,7 @@ class _Bar:
         self._show()
 
     def ended(self, ended: Finished, problem: str) -> None:
-        self._running.remove(f"{ended.gb_id}/{ended.backend}")
+        self._running.remove(f"{ended.program}/{ended.backend}")
         if problem:
             self._failed += 1
             self._bar.console.print(_line(ended, problem), markup=False, highlight=False)
@@ -104,4 +107,4 @@ class _Bar:
 
 
 def _line(ended: Finished, problem: str) -> str:
-    return f"{ended.gb_id} {ended.backend}: {ended.record['verdict']}{f' ({problem})' if problem else ''}"
+    return f"{ended.program} {ended.backend}: {ended.record['verdict']}{f' ({problem})' if problem else ''}"

@@ -200,17 +200,23 @@ def _more_than_0(text: str) -> float:
 
 def _choose(arguments: argparse.Namespace) -> dict[str, Repro]:
     repros = read_repros(DATA / "repros")
-    wanted = [gb_id.upper() for gb_id in arguments.ids] or sorted(repros)
-    unknown = [Problem(gb_id, "has no repro in registry/repros") for gb_id in wanted if gb_id not in repros]
-    if unknown:
+    wanted = {given: _programs_of(given, repros) for given in arguments.ids} or {"": sorted(repros)}
+    if unknown := [Problem(given, "has no repro in registry/repros") for given, names in wanted.items() if not names]:
         raise InvalidInput(unknown)
-    chosen = {gb_id: repros[gb_id] for gb_id in wanted}
+    chosen = {name: repros[name] for names in wanted.values() for name in names}
     if arguments.shard is None:
         return chosen
     part, _, parts = arguments.shard.partition("/")
     if not (part.isdigit() and parts.isdigit() and 1 <= int(part) <= int(parts)):
         raise InvalidInput([Problem(f"--shard {arguments.shard}", "not a part such as 2/8")])
-    return {gb_id: repro for index, (gb_id, repro) in enumerate(chosen.items()) if index % int(parts) == int(part) - 1}
+    return {name: repro for index, (name, repro) in enumerate(chosen.items()) if index % int(parts) == int(part) - 1}
+
+
+def _programs_of(given: str, repros: Mapping[str, Repro]) -> list[str]:
+    """The program of that name, or all programs of that id."""
+    if "_" in given:
+        return [given] if given in repros else []
+    return sorted(name for name, repro in repros.items() if repro.gb_id == given.upper())
 
 
 def _jobs(repros: Mapping[str, Repro], arguments: argparse.Namespace) -> Iterator[ReproRun]:
@@ -219,15 +225,15 @@ def _jobs(repros: Mapping[str, Repro], arguments: argparse.Namespace) -> Iterato
         types |= ids_by_type(release.wordings)
     backends = arguments.backend or ["eager"]
     for backend in BACKENDS if "all" in backends else dict.fromkeys(backends):
-        for gb_id, repro in repros.items():
+        for name, repro in repros.items():
             yield ReproRun(
-                gb_id=gb_id, source=repro.source, backend=backend, device=arguments.device, other_types=types
+                program=name, source=repro.source, backend=backend, device=arguments.device, other_types=types
             )
 
 
 def _has(document: Document, job: ReproRun, repros: Mapping[str, Repro]) -> bool:
-    record = document["records"].get(job.gb_id, {})
-    return record.get("repro_sha256") == repros[job.gb_id].sha256 and bool(record["runs"].get(job.backend))
+    record = document["records"].get(job.program, {})
+    return record.get("repro_sha256") == repros[job.program].sha256 and bool(record["runs"].get(job.backend))
 
 
 def _executor(arguments: argparse.Namespace) -> AbstractContextManager[ThisMachine | Cluster]:
@@ -254,7 +260,7 @@ def _run(
         with progress(len(jobs), answers, as_json=arguments.json) as display:
             for ended in executor.run(jobs, display.started):
                 document = put_run(
-                    document, ended.gb_id, repros[ended.gb_id].sha256, ended.backend, ended.record, environment
+                    document, ended.program, repros[ended.program].sha256, ended.backend, ended.record, environment
                 )
                 write_data_file(out, dump_document(document))  # at once, so that a kill loses only running jobs
                 verdicts[str(ended.record["verdict"])] += 1
@@ -281,7 +287,7 @@ def problem_of(record: Mapping[str, Any]) -> str:
     wrong = [
         f"{name}: {found.get('cause') or found}"
         for name, found in record.get("fixes", {}).items()
-        if not (found["compiles"] and found["equal"] and not found["breaks"])
+        if not found["holds"] and found.get("gradient") != "excused"
     ]
     wrong += [
         f"{name}: {found.get('cause')}" for name, found in record.get("isolated", {}).items() if not found["equal"]

@@ -68,7 +68,9 @@ def _lines(gb: GraphBreak, category: str) -> list[str]:
 
 def _no_program(gb: GraphBreak) -> str:
     if gb.unreached is not None:
-        return f"no program can cause it: {gb.unreached.category}. {gb.unreached.evidence}"
+        where = gb.unreached.environment
+        why = f"it needs {where}; none was run there" if where else f"no program can cause it: {gb.unreached.category}"
+        return f"{why}. {gb.unreached.evidence}"
     return f"no program yet; `graphbreak new {gb.gb_id}` starts one"
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from registry.coverage import Coverage, by_category, count_coverage, count_fixes
+from registry.coverage import Coverage, by_category, count_coverage, count_fixes, count_gradients
 from registry.errors import InvalidInput
 from registry.knowledge import read_package
 from registry.merge import merge_registry
@@ -17,7 +18,7 @@ from repro_runner.exit_codes import DONE, REFUSED
 CORPUS_RELEASE = "2.13.0"
 """The release that the corpus is written for."""
 
-_COLUMNS = ("registered", "live", "reproduced", "verified", "unreached", "unexplained")
+_COLUMNS = ("registered", "live", "reproduced", "verified", "elsewhere", "not_run", "unreached", "unexplained")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -38,14 +39,24 @@ def main(argv: Sequence[str]) -> int:
         return REFUSED
     total = count_coverage(registry.breaks, arguments.torch, arguments.device)
     fixes = count_fixes(registry.breaks, arguments.torch, arguments.device)
+    gradients = count_gradients(registry.breaks, arguments.torch, arguments.device)
     if arguments.json:
-        print(json.dumps({**asdict(total), "fixes": fixes}))
+        print(json.dumps({**asdict(total), "fixes": fixes, "gradients": gradients}))
         return DONE
     print(f"torch {arguments.torch}, {arguments.device}")
     rows = {**by_category(registry, arguments.torch, arguments.device), "all": total}
     print("\n".join(_table(rows)))
     print(f"fixes that hold: {', '.join(f'{count} {kind}' for kind, count in fixes.items())}")
+    print("\n".join(_gradient_lines(gradients)))
     return DONE
+
+
+def _gradient_lines(gradients: dict[str, list[str]]) -> Iterator[str]:
+    yield f"gradients as in eager: {len(gradients.pop('equal'))} fixes"
+    for said, fixes in gradients.items():
+        title = {"excused": "differ, and the file says why", "differs": "differ"}.get(said, f"not compared, {said}")
+        if fixes:
+            yield textwrap.fill(f"{title}: {len(fixes)} ({', '.join(fixes)})", 100, subsequent_indent="  ")
 
 
 def _table(rows: dict[str, Coverage]) -> list[str]:

@@ -43,7 +43,7 @@ def _watch(pool: Pool, arguments: argparse.Namespace) -> int:
             seen = source
             started = time.monotonic()
             text = source.decode("utf-8", "replace")
-            run = ReproRun(gb_id=arguments.file.stem, source=text, backend=arguments.backend, device=arguments.device)
+            run = ReproRun(program=arguments.file.stem, source=text, backend=arguments.backend, device=arguments.device)
             ended = Finished.of(pool.run(run.to_job()))
             print("\n".join(_lines(ended)), f"({time.monotonic() - started:.1f} s)\n", flush=True)
             if arguments.once:
@@ -53,7 +53,7 @@ def _watch(pool: Pool, arguments: argparse.Namespace) -> int:
 
 def _lines(ended: Finished) -> list[str]:
     record = ended.record
-    lines = [f"{ended.gb_id}: {record['verdict']}"]
+    lines = [f"{ended.program}: {record['verdict']}"]
     if problem := problem_of(record):
         lines.append(f"  {problem}")
     if "ids" in record:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from registry.ids import id_of_program
 from repro_runner.environment import describe_environment
 from repro_runner.process import Ended, Job, Limits, Pool, Service
 from repro_runner.process.pool import ROOT
@@ -21,7 +22,8 @@ _KEPT_PREFIXES = ("CUDA_", "NVIDIA_", "MOCK_")
 class ReproRun:
     """The job of a child: one repro, one backend, one device. All values can be stored as JSON."""
 
-    gb_id: str
+    program: str
+    """Its name: `GB0007`, or `GB0007_time`."""
     source: str
     backend: str = "eager"
     device: str = "cpu"
@@ -29,8 +31,12 @@ class ReproRun:
     """Types of breaks that the installed torch may not know, with their ids."""
 
     @property
+    def gb_id(self) -> str:
+        return id_of_program(self.program)
+
+    @property
     def key(self) -> str:
-        return f"{self.gb_id}/{self.backend}"
+        return f"{self.program}/{self.backend}"
 
     def to_job(self) -> Job:
         return Job(key=self.key, arguments=asdict(self))
@@ -40,7 +46,7 @@ class ReproRun:
 class Finished:
     """A run that ended."""
 
-    gb_id: str
+    program: str
     backend: str
     record: Mapping[str, Any]
     """What goes into the evidence file."""
@@ -49,9 +55,9 @@ class Finished:
     @classmethod
     def of(cls, ended: Ended) -> Finished:
         """The finished run of a child that ended. If the child was killed or died, the verdict is `failed`."""
-        gb_id, _, backend = ended.key.partition("/")
+        program, _, backend = ended.key.partition("/")
         record = ended.result or {"verdict": "failed", "cause": ended.failure}
-        return cls(gb_id=gb_id, backend=backend, record=record, output=ended.stdout.text)
+        return cls(program=program, backend=backend, record=record, output=ended.stdout.text)
 
 
 def open_pool(device: str, *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None) -> Pool:
@@ -95,6 +101,7 @@ def child_environment(device: str = "cpu") -> dict[str, str]:
         **kept,
         "PYTHONPATH": str(ROOT),
         "PYTHONHASHSEED": "0",
+        "PYTORCH_NVML_BASED_CUDA_CHECK": "1",  # else looking for a GPU makes a process that can't be forked
         "GRAPHBREAK_ARTIFACTS": "0",  # else the mock backend saves the graphs of every program
         "OMP_NUM_THREADS": "1",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",

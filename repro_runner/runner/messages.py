@@ -45,7 +45,7 @@ def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, 
 
 def without_place_and_time(text: str, folder: Path) -> str:
     """What a program in `folder` printed, without folders, clocks and process ids: the same on every machine."""
-    from repro_runner.runner.execute import normalise
+    from repro_runner.runner.part import normalise
 
     return _OTHER_FOLDERS.sub("", normalise(_LOGGER_CLOCK.sub(r"\1 ", text), folder))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import os
 import re
+import shutil
 import sys
 from collections.abc import Mapping
 
@@ -35,6 +37,8 @@ def unmet(requires: Mapping[str, str], torch: str, device: str) -> str:
             return f"needs the device {wanted}"
         if key == "module" and importlib.util.find_spec(wanted) is None:
             return f"needs the module {wanted}"
+        if key == "compiler" and not (shutil.which(os.environ.get("CXX", wanted)) and shutil.which("ninja")):
+            return f"needs the compiler {wanted}, and ninja"
         if key == "python" and not _within(python, wanted):
             return f"needs Python {wanted}"
         if key == "release" and not _within(torch, wanted):

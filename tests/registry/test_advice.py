@@ -209,7 +209,7 @@ def advised(gb_id: str, message: str) -> Advice:
 
 def test_hash_does_not_get_the_fix_for_print() -> None:
     message = "builtin operator `{}` with argument types ['GenerationConfig'] (has_kwargs False)"
-    assert [fix.name for fix in advised("GB0059", message.format("print")).fixes] == ["fixed"]
+    assert [fix.name for fix in advised("GB0059", message.format("print")).fixes] == ["fixed", "fixed_flag"]
     other = advised("GB0059", message.format("hash"))
     assert other.fixes == ()
     assert other.misfit or other.counsels

@@ -17,7 +17,7 @@ from registry.errors import InvalidInput
 from registry.evidence import read_evidence
 from registry.findings import read_findings, read_scripts
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence, Finding, Unreached
+from registry.model import VERIFIER, Environment, Evidence, Finding, Unreached
 from registry.releases import read_releases
 from registry.repros import kind_of_fix, parse_repro, read_repros
 from registry.snapshot import read_snapshot
@@ -132,7 +132,7 @@ def test_unreadable_repros_are_listed_all_at_once(tmp_path: Path) -> None:
 
 
 def test_evidence_is_read_per_environment(tmp_path: Path) -> None:
-    runs = {"eager": {"verdict": "verified", "message": "said"}, "inductor": {}}
+    runs = {"eager": {"verdict": "verified", "message": "said", "verifier": VERIFIER}, "inductor": {}}
     content = {
         "kind": "evidence",
         "schema": 1,
@@ -142,6 +142,15 @@ def test_evidence_is_read_per_environment(tmp_path: Path) -> None:
     (tmp_path / "torch-2.13.0-cpu.json").write_text(json.dumps(content), "utf-8")
     (found,) = read_evidence(tmp_path)["GB0001"]
     assert (found.environment.torch, found.verdicts, found.message) == ("2.13.0", {"eager": "verified"}, "said")
+
+
+def test_what_an_earlier_verifier_verified_counts_as_reproduced(tmp_path: Path) -> None:
+    fix = {"compiles": True, "breaks": 0, "equal": True}
+    record = {"repro_sha256": "x", "runs": {"eager": {"verdict": "verified", "fixes": {"fixed": fix}}}}
+    content = {"kind": "evidence", "schema": 1, "environment": ENVIRONMENT, "records": {"GB0001": record}}
+    (tmp_path / "torch-2.13.0-cpu.json").write_text(json.dumps(content), "utf-8")
+    (found,) = read_evidence(tmp_path)["GB0001"]
+    assert (found.verdicts, found.fixes, found.gradients) == ({"eager": "reproduced"}, {"fixed": True}, {"fixed": ""})
 
 
 def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
@@ -156,7 +165,7 @@ def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         ({"kind": "captured", "schema": 1}, "kind is 'captured', not 'evidence'"),
-        ({"kind": "evidence", "schema": 2}, "schema 2 is newer than 1"),
+        ({"kind": "evidence", "schema": 3}, "schema 3 is newer than 2"),
         ({"kind": "evidence", "schema": 1}, "no evidence in this file"),
         ([], "no evidence in this file"),
     ],

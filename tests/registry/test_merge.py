@@ -72,7 +72,7 @@ def test_a_note_is_tied_to_the_type_it_was_written_for(note: Note, written_for: 
 
 
 def test_repros_and_evidence_are_joined_to_their_id() -> None:
-    repro = Repro(gb_id="GB0001", lead="l", source="s", sha256="x", fixes={}, isolated=())
+    repro = Repro(name="GB0001", gb_id="GB0001", lead="l", source="s", sha256="x", fixes={}, isolated=())
     evidence = Evidence(environment=ENVIRONMENT, repro_sha256="x", verdicts={"eager": "verified"})
     registry = merge_registry(
         knowledge({"GB0001": [revision("a")]}, repros={"GB0001": repro}, evidence={"GB0001": (evidence,)})

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from registry.merge import merge_registry
 from registry.model import (
+    VERIFIER,
     Environment,
     Evidence,
     Finding,
@@ -52,6 +53,7 @@ def isolated(x):
     return x.item()
 '''
 REPRO = Repro(
+    name="GB0001",
     gb_id="GB0001",
     lead="A `lead`.",
     source=SOURCE,
@@ -114,7 +116,10 @@ def _ran(environment: Environment, sha256: str, message: str) -> Evidence:
         ids=("GB0001",),
         kind="resumed",
         graphs=2,
-        line=8,
+        function="broken",
+        line=2,
+        gradients={"fixed": "equal"},
+        verifier=VERIFIER,
     )
 
 

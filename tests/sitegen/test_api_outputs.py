@@ -236,10 +236,11 @@ def test_the_file_of_an_id_says_everything_that_the_registry_knows(registry: Reg
 
 def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
     one = detail(small, "GB0001")
+    like_eager = {"changes_gradients": None, "other_effects": None}
     assert one["wordings"][0]["hints"] == ["Set a to b.", "Or not."]
     assert one["repro"]["fixes"] == [
-        {"name": "fixed", "kind": "rewrite", "when": "Nobody needs the number."},
-        {"name": "fixed_flag", "kind": "flag", "when": "You need it."},
+        {"name": "fixed", "kind": "rewrite", "when": "Nobody needs the number.", **like_eager},
+        {"name": "fixed_flag", "kind": "flag", "when": "You need it.", **like_eager},
     ]
     assert one["repro"]["isolated"] == [{"name": "isolated", "when": "You can't change it."}]
     assert one["message"] == {"text": "the message", "torch": "2.9.0", "device": "cpu"}
@@ -247,6 +248,7 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
     assert one["evidence"][0] == {
         "environment": {"torch": "2.9.0", "python": "3.11", "device": "cpu", "date": "2026-01-01"},
         "current": True,
+        "verifier": 2,
         "verdicts": {"eager": "verified", "mock": "failed"},
         "message": "the message",
         "ids": ["GB0001"],
@@ -254,6 +256,7 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
         "graphs": 2,
         "line": 8,
         "fixes": {"fixed": True, "fixed_flag": False},
+        "gradients": {"fixed": "equal"},
     }
     assert [release["changes"] for release in one["history"]] == [["new"], ["reworded"]]
     assert one["note"] == {"text": "my *note*\r\n", "written_for": "old type"}
@@ -289,6 +292,7 @@ def test_every_link_in_a_file_leads_to_a_file(registry: Registry, files: dict[st
         links += [("api/v1", one[name]) for name in ("page", "json", "text", "script")]
     for one in details(files).values():
         links += [("api/v1/gb", one[name]) for name in ("$schema", "page", "json", "text", "script")]
+        links += [("api/v1/gb", example["script"]) for example in one["examples"]]
     followed = {posixpath.normpath(posixpath.join(folder, link)) for folder, link in links if link}
     assert followed <= published
     assert {path for path in files if path.startswith("api/v1/gb/")} <= followed
@@ -340,7 +344,7 @@ def test_hostile_text_comes_through_unchanged(small: dict[str, str], number: int
 
 def test_there_is_a_script_exactly_where_there_is_a_program(registry: Registry, files: dict[str, str]) -> None:
     scripts = {path for path in files if path.endswith(".py.txt")}
-    assert scripts == {f"api/v1/gb/{gb.gb_id}.py.txt" for gb in registry if gb.repro}
+    assert scripts == {f"api/v1/gb/{one.repro.name}.py.txt" for gb in registry for one in gb.programs}
     for path in scripts:
         compile(files[path], path, "exec")
 

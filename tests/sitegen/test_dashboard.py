@@ -79,7 +79,7 @@ def ran_in(*releases: str, only_first_in: str = "") -> Registry:
         for gb_id in ids
     }
     repros = {
-        gb_id: Repro(gb_id=gb_id, lead="L", source="", sha256="x", fixes={"fixed": "rewrite"}, isolated=())
+        gb_id: Repro(name=gb_id, gb_id=gb_id, lead="L", source="", sha256="x", fixes={"fixed": "rewrite"}, isolated=())
         for gb_id in ids
     }
     known = [release(torch, ids) for torch in ("2.9.0", "2.10.0")]
@@ -177,7 +177,7 @@ def test_a_young_registry_has_its_pages_too(releases: int) -> None:
 
 def test_evidence_of_an_older_program_counts_for_nothing() -> None:
     place = Environment(torch="2.9.0", python="3.11", device="cpu", date="2026-01-02")
-    repro = Repro(gb_id="GB0001", lead="L", source="", sha256="new", fixes={}, isolated=())
+    repro = Repro(name="GB0001", gb_id="GB0001", lead="L", source="", sha256="new", fixes={}, isolated=())
     stale = Evidence(environment=place, repro_sha256="old", verdicts={"eager": "reproduced"})
     known = knowledge(
         {"GB0001": [revision("t")]},

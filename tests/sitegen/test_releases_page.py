@@ -113,7 +113,10 @@ def test_a_program_that_did_something_else_has_its_group(before: str, after: str
 def ran(before: str, after: str) -> Registry:
     """One program, run in two releases; a second one, so that both releases were run."""
     wordings = {"GB0001": [revision("a")], "GB0002": [revision("b")]}
-    repros = {gb_id: Repro(gb_id=gb_id, lead="L", source="", sha256="x", fixes={}, isolated=()) for gb_id in wordings}
+    repros = {
+        gb_id: Repro(name=gb_id, gb_id=gb_id, lead="L", source="", sha256="x", fixes={}, isolated=())
+        for gb_id in wordings
+    }
     verdicts = {"GB0001": (before, after), "GB0002": ("verified", "verified")}
     evidence = {
         gb_id: tuple(

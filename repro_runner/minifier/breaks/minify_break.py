@@ -172,7 +172,7 @@ def verify_repro(source: str, gb_id: str, *, device: str, seconds: float) -> tup
     except ValueError as error:
         return False, str(error)
     machine = ThisMachine(device, isolate="process", limits=Limits(seconds=seconds))
-    (ended,) = machine.run([ReproRun(gb_id=gb_id, source=source, device=device)])
+    (ended,) = machine.run([ReproRun(program=gb_id, source=source, device=device)])
     record = ended.record
     if record["verdict"] == "reproduced":
         return True, f"reproduced: {gb_id}, {record['kind']}, {record['graphs']} graphs"

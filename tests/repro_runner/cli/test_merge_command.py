@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,11 +9,12 @@ import pytest
 
 from registry.evidence import BACKENDS
 from registry.evidence_file import dump_document, new_document, parse_document, put_run
+from registry.program_text import ProgramText
 from repro_runner.cli import main
 
 ENVIRONMENT = {"torch": "2.13.0", "python": "3.11", "device": "cpu", "date": "2026-01-05"}
 PROGRAM = '"""A break."""\n\n\ndef broken(x):\n    return x\n\n\ndef fixed(x):\n    """When."""\n    return x\n'
-SHA256 = hashlib.sha256(PROGRAM.encode()).hexdigest()
+SHA256 = ProgramText(PROGRAM).sha256
 
 
 def write_evidence(path: Path, verdicts: Mapping[str, str], sha256: str = SHA256, **environment: str) -> Path:

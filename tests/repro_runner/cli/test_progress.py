@@ -17,7 +17,7 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 # One that is as it should be, and one that a second of time is not enough for.
-COMMAND = [sys.executable, "-m", "repro_runner", "run", "GB0025", "GB0124", "--jobs", "1"]
+COMMAND = [sys.executable, "-m", "repro_runner", "run", "GB0066", "GB0109", "--jobs", "1"]
 
 
 def on_a_terminal(command: list[str]) -> tuple[int, str]:
@@ -48,13 +48,13 @@ def test_a_terminal_gets_a_bar_that_counts(tmp_path: Path) -> None:
         assert counts in text
     assert "━" in text
     assert text.rstrip().endswith("2 verified; x.json")
-    assert "GB0025 eager" not in text  # only what needs somebody's eye scrolls by
+    assert "GB0066 eager" not in text  # only what needs somebody's eye scrolls by
 
 
 def test_a_terminal_shows_what_failed_above_the_bar(tmp_path: Path) -> None:
     code, shown = on_a_terminal([*COMMAND, "--timeout", "0.01", "--out", str(tmp_path / "x.json")])
     assert code == 1
-    assert "GB0025 eager: failed (took longer than 0.01 s)" in shown
+    assert "GB0066 eager: failed (took longer than 0.01 s)" in shown
     assert "0 running, 0 passed, 2 failed, 0 remaining" in shown
 
 
@@ -66,7 +66,7 @@ def test_a_pipe_gets_lines(tmp_path: Path, as_json: bool) -> None:
     if as_json:
         answers = [json.loads(line) for line in lines]
         found = [(one["gb_id"], one["backend"], one["verdict"], one["problem"]) for one in answers]
-        assert found == [("GB0025", "eager", "verified", ""), ("GB0124", "eager", "verified", "")]
+        assert found == [("GB0066", "eager", "verified", ""), ("GB0109", "eager", "verified", "")]
     else:
-        assert lines == ["GB0025 eager: verified [1 left]", "GB0124 eager: verified [0 left]"]
+        assert lines == ["GB0066 eager: verified [1 left]", "GB0109 eager: verified [0 left]"]
     assert done.stderr.splitlines()[-1] == "2 verified; x.json"

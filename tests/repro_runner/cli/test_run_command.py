@@ -19,7 +19,7 @@ from tests.processes import processes_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
-IDS = ("GB0025", "GB0124", "GB0170", "GB7000")
+IDS = ("GB0066", "GB0109", "GB0186", "GB0206")
 
 
 def run(out: Path, *arguments: str) -> int:
@@ -45,6 +45,13 @@ def test_every_program_has_a_record_of_its_own_version(whole: Path) -> None:
     assert "/tmp/" not in text
 
 
+def test_an_id_means_all_of_its_programs_and_a_name_one_of_them(tmp_path: Path) -> None:
+    assert run(tmp_path / "all.json", "gb0116") == 0
+    assert sorted(records(tmp_path / "all.json")) == ["GB0116", "GB0116_argument", "GB0116_dataclass"]
+    assert run(tmp_path / "one.json", "GB0116_argument") == 0
+    assert list(records(tmp_path / "one.json")) == ["GB0116_argument"]
+
+
 @pytest.mark.prove
 def test_another_order_and_fresh_processes_give_the_same_bytes(whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "other.json"
@@ -65,11 +72,11 @@ def test_shards_merge_into_the_file_of_one_run(whole: Path, tmp_path: Path) -> N
 def test_resume_runs_only_what_is_missing(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "half.json"
     document = json.loads(whole.read_text("utf-8"))
-    del document["records"]["GB0170"]
-    document["records"]["GB0025"]["repro_sha256"] = "another version"
+    del document["records"]["GB0186"]
+    document["records"]["GB0066"]["repro_sha256"] = "another version"
     out.write_text(json.dumps(document), "utf-8")
     assert run(out, *IDS, "--resume") == 0
-    assert sorted(line.split()[0] for line in capsys.readouterr().out.splitlines()) == ["GB0025", "GB0170"]
+    assert sorted(line.split()[0] for line in capsys.readouterr().out.splitlines()) == ["GB0066", "GB0186"]
     assert out.read_bytes() == whole.read_bytes()
 
 
@@ -79,8 +86,8 @@ def test_resume_runs_only_what_is_missing(whole: Path, tmp_path: Path, capsys: p
         (["GB9999", "nonsense"], "GB9999: has no repro"),
         (["--shard", "3/2"], "not a part such as 2/8"),
         (["--shard", "x"], "not a part such as 2/8"),
-        (["GB0025", "--out", "/nowhere/x.json"], "/nowhere/x.json: no such folder; make it, or name another file"),
-        (["GB0025", "--device", "cuda"], "torch finds no GPU here; leave out `--device cuda`"),
+        (["GB0066", "--out", "/nowhere/x.json"], "/nowhere/x.json: no such folder; make it, or name another file"),
+        (["GB0066", "--device", "cuda"], "torch finds no GPU here; leave out `--device cuda`"),
     ],
 )
 def test_wrong_arguments_are_exit_2_and_write_nothing(
@@ -101,8 +108,8 @@ def test_evidence_of_a_newer_schema_is_refused_and_left_alone(
 ) -> None:
     out = tmp_path / "x.json"
     out.write_text('{"kind": "evidence", "schema": 9, "environment": {}, "records": {}}', "utf-8")
-    assert run(out, "GB0170") == 2
-    assert "schema 9 is newer than 1; update the project" in capsys.readouterr().err
+    assert run(out, "GB0186") == 2
+    assert "schema 9 is newer than 2; update the project" in capsys.readouterr().err
     assert '"schema": 9' in out.read_text("utf-8")
 
 
@@ -143,7 +150,10 @@ def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -
     assert main(["status", "--json"]) == 0
     counts = json.loads(capsys.readouterr().out)
     assert (counts["torch"], counts["registered"], counts["live"]) == ("2.13.0", 517, 445)
-    assert counts["reproduced"] + counts["unreached"] + counts["unexplained"] == counts["live"]
+    parts = ("reproduced", "elsewhere", "not_run", "unreached", "unexplained")
+    assert sum(counts[part] for part in parts) == counts["live"]
+    assert sum(map(len, counts["gradients"].values())) >= sum(counts["fixes"].values())
+    assert "differs" not in counts["gradients"]
     assert 0 < counts["verified"] <= counts["reproduced"]
     assert set(counts["fixes"]) == {"rewrite", "flag", "custom op"}
     assert sum(counts["fixes"].values()) >= counts["verified"]

@@ -20,11 +20,13 @@ COMMITTED = ROOT / "registry" / "evidence" / "torch-2.13.0-cpu.json"
 
 
 @pytest.mark.corpus
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1800)
 def test_every_program_gives_the_committed_record_in_any_order(tmp_path: Path) -> None:
-    ids = sorted(read_repros(ROOT / "registry" / "repros"))
+    ids = sorted({repro.gb_id for repro in read_repros(ROOT / "registry" / "repros").values()})
     random.Random(0).shuffle(ids)
     out = tmp_path / "evidence.json"
+    # Builds its C++ extension, for which two minutes may be too short beside other programs. It is kept for the run.
+    main(["run", "GB0007_extension", "--timeout", "600", "--out", str(tmp_path / "built.json")])
     code = main(["run", *ids, "--out", str(out)])
     expected, found = _runs(COMMITTED), _runs(out)
     # Torch's own log, read beside while each program ran: the same places, as often.

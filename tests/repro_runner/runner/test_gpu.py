@@ -21,7 +21,7 @@ from repro_runner.constraints import MemoryConstraint
 from repro_runner.runner.machine import ReproRun, ThisMachine
 
 ROOT = Path(__file__).resolve().parents[3]
-IDS = ("GB0025", "GB0059", "GB0124", "GB0170")
+IDS = ("GB0066", "GB0109", "GB0186", "GB0206")
 
 pytestmark = [
     pytest.mark.gpu,
@@ -74,14 +74,14 @@ def fixed(x):
 
 
 def test_inputs_and_constants_are_on_the_gpu() -> None:
-    (ended,) = ThisMachine("cuda").run([ReproRun(gb_id="GB0025", source=SOURCE, device="cuda")])
+    (ended,) = ThisMachine("cuda").run([ReproRun(program="GB0025", source=SOURCE, device="cuda")])
     assert ended.record["verdict"] == "verified", ended
 
 
 def test_a_program_for_the_cpu_sees_no_gpu() -> None:
     source = SOURCE.replace("assert x.is_cuda and weight.is_cuda", "assert not torch.cuda.is_available()")
     source = source.replace("assert x.is_cuda", "pass")
-    (ended,) = ThisMachine("cpu").run([ReproRun(gb_id="GB0025", source=source)])
+    (ended,) = ThisMachine("cpu").run([ReproRun(program="GB0025", source=source)])
     assert ended.record["verdict"] == "verified", ended
 
 

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 import torch
 
+from registry.model import VERIFIER
 from repro_runner.process import Limits, Pool
-from repro_runner.runner.execute import normalise
+from repro_runner.runner.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
 from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, child_environment, open_pool
+from repro_runner.runner.part import normalise
 from repro_runner.runner.requires import unmet
 from tests.conftest import ROOT
 from tests.processes import processes_with
@@ -33,6 +35,16 @@ def fixed(x):
     return torch.where(x.sum() > 0, x + 1, x - 1)
 """
 GOOD = HEAD + BRANCH + FIXED
+HOLDS = {
+    "compiles": True,
+    "breaks": 0,
+    "equal": True,
+    "inputs": 5,
+    "graphs": 1,
+    "ops": 5,
+    "gradient": "equal",
+    "holds": True,
+}
 
 
 _shared: list[Pool] = []
@@ -48,7 +60,7 @@ def shared_parent() -> Iterator[None]:
 
 
 def verify(source: str, *, gb_id: str = "GB0170", limits: Limits | None = None, isolate: str = "") -> dict[str, Any]:
-    job = ReproRun(gb_id=gb_id, source=source)
+    job = ReproRun(program=gb_id, source=source)
     if limits or isolate:
         (ended,) = ThisMachine("cpu", isolate=isolate or "fork", limits=limits).run([job])
     else:
@@ -60,11 +72,13 @@ def test_a_program_that_gives_its_id_with_a_fix_that_holds_is_verified() -> None
     record = verify(GOOD)
     assert record["verdict"] == "verified"
     assert (record["ids"], record["ids_fullgraph"], record["kind"]) == (["GB0170"], ["GB0170"], "resumed")
-    assert record["fixes"] == {"fixed": {"compiles": True, "breaks": 0, "equal": True, "inputs": 3}}
+    assert record["fixes"] == {"fixed": HOLDS}
     assert record["message"].startswith("Data-dependent branching\n")
     assert "GB0170.py" in record["message"]
     assert "graphbreak-" not in record["message"]
-    assert (record["graphs"], record["equal"], record["line"]) == (2, True, 11)
+    assert (record["graphs"], record["equal"], record["function"], record["line"]) == (2, True, "broken", 2)
+    assert 'File "GB0170.py", line 2, in broken' in record["message"]
+    assert record["verifier"] == VERIFIER
 
 
 MISREPORTED = """
@@ -84,7 +98,7 @@ def test_a_line_that_torchs_log_reports_more_often_than_it_is_captured_is_in_the
     assert record["miscounted"] == [
         "broken: a.py:3: torch's log reports 1, the capture has 0",
         "broken: a.py:3: torch's log reports 1, the capture has 0",  # with fullgraph=True
-        "fixed: a.py:3: torch's log reports 3, the capture has 0",  # once for each seed
+        "fixed: a.py:3: torch's log reports 5, the capture has 0",  # once for each seed
         "fixed: a.py:3: torch's log reports 1, the capture has 0",
     ]
 
@@ -108,6 +122,150 @@ def test_a_fix_that_does_not_do_the_same_is_no_fix(fix: str, expected: dict[str,
     assert record["verdict"] == "reproduced"
     assert expected.items() <= record["fixes"]["fixed"].items()
     assert record["fixes"]["fixed"]["cause"]
+
+
+KNOWS_THE_SEEDS = """
+def first_of(seed):
+    torch.manual_seed(seed)
+    return torch.randn(8)[0]
+
+
+KNOWN = torch.stack([first_of(seed) for seed in range(3)])
+
+
+def fixed(x):
+    right = torch.where(x.sum() > 0, x + 1, x - 1)
+    return torch.where((KNOWN == x[0]).any(), right, 0 * right)
+"""
+COUNTS = """
+COUNT = []
+
+
+def broken(x):
+    COUNT.append(1)
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
+"""
+VIEW = """
+def broken(x):
+    if x.sum() > 1000:
+        return x[1:]
+    return x[:-1]
+
+
+COVERAGE = "one branch is enough"
+"""
+ONE_OPERATOR = """
+@torch.library.custom_op("dishonest::all", mutates_args=())
+def all_of_it(x: torch.Tensor) -> torch.Tensor:
+    return x + 1 if x.sum() > 0 else x - 1
+
+
+@all_of_it.register_fake
+def _(x):
+    return torch.empty_like(x)
+
+
+all_of_it.register_autograd(lambda ctx, grad: grad)
+
+
+def fixed(x):
+    return all_of_it(x)
+"""
+SIZE = """
+def broken(x):
+    if x.sum() > 1000:
+        return 0
+    return len(x)
+
+
+COVERAGE = "the result is a size"
+"""
+DISHONEST = {
+    "a gradient of zeros": (
+        BRANCH + "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach() + 0 * x\n",
+        "the gradient of inputs[0]: Tensor-likes are not close!",
+    ),
+    "a detached result": (
+        BRANCH + "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach()\n",
+        "no gradient reaches inputs[0], unlike in eager",
+    ),
+    "a table of the known inputs": (BRANCH + KNOWS_THE_SEEDS, "with inputs of seed "),
+    "a dropped effect on the module": (COUNTS + FIXED, "COUNT is not changed, as it is in eager"),
+    "an effect of its own": (
+        BRANCH.replace("x + 1", "x + len(COUNT) + 1") + "\n\nCOUNT = []\n\n\ndef fixed(x):\n    COUNT.append(1)\n"
+        "    return torch.where(x.sum() > 0, x + 1, x - 1)\n",
+        "COUNT is changed, unlike in eager",
+    ),
+    "a copy instead of a view": (
+        VIEW + "\n\ndef fixed(x):\n    return x[:-1].clone()\n",
+        "result and inputs[0] share no memory, unlike in eager",
+    ),
+    "a view instead of a copy": (
+        VIEW.replace("return x[:-1]", "return x[:-1].clone()") + "\n\ndef fixed(x):\n    return x[:-1]\n",
+        "result and inputs[0] share memory, unlike in eager",
+    ),
+    "one operator that hides everything": (BRANCH + ONE_OPERATOR, "all that torch sees of it is an operator made for"),
+    "nothing to compile": (SIZE + "\n\ndef fixed(x):\n    return len(x)\n", "no operation is in a graph"),
+    "an excuse that it does not need": (
+        BRANCH + FIXED + '\n\nGRADIENT = {"fixed": "no reason"}\n',
+        "GRADIENT says that the gradients differ, but they are those of eager",
+    ),
+}
+
+
+@pytest.mark.parametrize(("functions", "cause"), DISHONEST.values(), ids=DISHONEST)
+def test_a_dishonest_fix_is_refused(functions: str, cause: str) -> None:
+    record = verify(HEAD + functions)
+    fix = record["fixes"]["fixed"]
+    assert (record["verdict"], fix["holds"]) == ("reproduced", False)
+    assert cause in fix["cause"]
+
+
+def test_a_reason_in_the_file_lets_a_fix_differ_where_it_says_so() -> None:
+    reasons = '\n\nEFFECTS = {"fixed": "the count is for tests only"}\nOPAQUE = {"fixed": "a kernel"}\n'
+    for functions in (COUNTS + FIXED, BRANCH + ONE_OPERATOR):
+        assert verify(HEAD + functions + reasons)["verdict"] == "verified"
+
+
+def test_a_fix_whose_gradient_differs_on_purpose_does_not_make_its_id_verified() -> None:
+    cuts = "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach()\n"
+    record = verify(HEAD + BRANCH + cuts + '\n\nGRADIENT = {"fixed": "the result is only shown"}\n')
+    assert record["verdict"] == "reproduced"
+    assert {"gradient": "excused", "holds": False}.items() <= record["fixes"]["fixed"].items()
+
+
+@pytest.mark.parametrize(
+    ("given", "result", "reason"),
+    [
+        ("torch.randint(9, (8,))", "x + 1", NO_INPUT),
+        ("torch.randn(8)", "torch.from_numpy(x.numpy() + 1)", EAGER_RAISES),
+        ("torch.randn(8)", "x > 0", NO_GRAD_FN),
+    ],
+)
+def test_the_runner_decides_when_gradients_are_not_compared(given: str, result: str, reason: str) -> None:
+    source = f"""
+import torch
+
+COVERAGE = "one branch is enough"
+
+
+def inputs():
+    return ({given},)
+
+
+def broken(x):
+    if x.sum() > 1000:
+        return x
+    return {result}
+
+
+def fixed(x):
+    return {result}
+"""
+    record = verify(source)
+    assert (record["verdict"], record["fixes"]["fixed"]["gradient"]) == ("verified", reason)
 
 
 REMEMBERED = """
@@ -172,6 +330,10 @@ def test_a_program_that_compiles_now_has_stopped_and_one_that_breaks_otherwise_h
         (GOOD.replace("x.sum() > 0", "x.sum() > -1000"), "of broken were not run"),
         (GOOD.replace("    return x - 1\n", "    raise ValueError('no')\n", 1), "eager raised ValueError: no"),
         (GOOD + "\nEAGER_RAISES = True\n", "eager did not raise"),
+        (
+            GOOD.replace("return x + 1\n", "return 0\n").replace("return x - 1\n", "return 0\n"),
+            "the same under every seed",
+        ),
     ],
 )
 def test_a_repro_that_can_prove_nothing_fails_with_the_reason(source: str, cause: str) -> None:
@@ -182,7 +344,7 @@ def test_a_repro_that_can_prove_nothing_fails_with_the_reason(source: str, cause
 
 def test_an_error_that_is_no_break_is_not_a_break_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_MAX_MEMORY", "1")
-    job = ReproRun(gb_id="GB0170", source=HEAD + "def broken(x):\n    return x + 1\n", backend="mock")
+    job = ReproRun(program="GB0170", source=HEAD + "def broken(x):\n    return x + 1\n", backend="mock")
     (ended,) = ThisMachine("cpu").run([job])
     assert ended.record["verdict"] == "failed"
     assert ended.record["cause"].startswith("compiled, it raised ConstraintViolations")
@@ -216,6 +378,8 @@ def test_a_cause_names_no_path_of_this_machine() -> None:
         ({"device": "cuda"}, "needs the device cuda"),
         ({"python": "<3.0"}, "needs Python <3.0"),
         ({"module": "json"}, ""),
+        ({"compiler": "c++"}, ""),
+        ({"compiler": "no-such-compiler"}, "needs the compiler no-such-compiler, and ninja"),
     ],
 )
 def test_requirements_are_ranges_devices_and_modules(requires: dict[str, str], reason: str) -> None:
@@ -251,14 +415,14 @@ def test_each_misbehaving_program_gets_its_cause_and_its_neighbours_their_verdic
     jobs = []
     for index, (body, _) in enumerate(MISBEHAVING.values()):
         jobs += [
-            ReproRun(gb_id=f"GB9{index:03}", source=LEAD + body),
-            ReproRun(gb_id="GB0170", source=GOOD, backend="eager"),
+            ReproRun(program=f"GB9{index:03}", source=LEAD + body),
+            ReproRun(program="GB0170", source=GOOD, backend="eager"),
         ]
     limits = Limits(seconds=10, memory=1024**3)
     ended = list(ThisMachine("cpu", slots=2, limits=limits).run(jobs))
-    neighbours = [one.record["verdict"] for one in ended if one.gb_id == "GB0170"]
+    neighbours = [one.record["verdict"] for one in ended if one.program == "GB0170"]
     assert neighbours == ["verified"] * len(MISBEHAVING)
-    causes = {one.gb_id: str(one.record.get("cause")) for one in ended if one.gb_id != "GB0170"}
+    causes = {one.program: str(one.record.get("cause")) for one in ended if one.program != "GB0170"}
     for index, (name, (_, cause)) in enumerate(MISBEHAVING.items()):
         assert cause in causes[f"GB9{index:03}"], name
 
@@ -298,7 +462,7 @@ threading.Thread(target=time.sleep, args=(1000,), daemon=False).start()
     first, second = (
         one.record
         for one in ThisMachine("cpu").run(
-            [ReproRun(gb_id="GB0170", source=messy), ReproRun(gb_id="GB0170", source=GOOD)]
+            [ReproRun(program="GB0170", source=messy), ReproRun(program="GB0170", source=GOOD)]
         )
     )
     assert second["verdict"] == "verified"
@@ -320,7 +484,7 @@ def test_a_flag_holds_for_its_own_fix_only() -> None:
     )
     record = verify(source, gb_id="GB0124")
     assert record["verdict"] == "verified"
-    assert record["fixes"]["fixed_flag"] == {"compiles": True, "breaks": 0, "equal": True, "inputs": 3}
+    assert record["fixes"]["fixed_flag"] == {**HOLDS, "ops": 3}
     assert record["fixes"]["fixed_without"]["breaks"] == 1
 
 
@@ -386,11 +550,11 @@ def test_a_child_that_was_forked_a_moment_ago_is_stopped_too() -> None:
 def test_leaving_early_ends_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_MARK", str(tmp_path))  # a name that the children inherit
     jobs = [
-        ReproRun(gb_id="GB0170", source=GOOD),
-        ReproRun(gb_id="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
+        ReproRun(program="GB0170", source=GOOD),
+        ReproRun(program="GB0001", source=LEAD + "def broken():\n    time.sleep(1000)\n"),
     ]
     running = ThisMachine("cpu").run(jobs)
-    assert next(running).gb_id == "GB0170"
+    assert next(running).program == "GB0170"
     assert processes_with(f"MOCK_MARK={tmp_path}")
     running.close()  # type: ignore[attr-defined]
     assert processes_with(f"MOCK_MARK={tmp_path}") == []

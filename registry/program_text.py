@@ -1,0 +1,90 @@
+"""The text of a repro without its captions: what a record of a run belongs to, and where lines are counted.
+
+Docstrings, comments and the texts for readers may be rewritten at any time. No record is older for that, and no line of
+a record points elsewhere: lines are counted from the beginning of their top-level statement, lines of code only.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import io
+import tokenize
+from collections.abc import Iterator
+
+from registry.dependencies import bound_names, is_text
+
+CAPTIONS = frozenset({"TITLE", "NO_FIX", "REACH"})
+"""Constants that only readers need."""
+REASONS = frozenset({"GRADIENT", "EFFECTS", "OPAQUE", "COVERAGE"})
+"""Constants that count for the runner, but not their wording."""
+
+
+class ProgramText:
+    """One repro, read once."""
+
+    def __init__(self, source: str) -> None:
+        self._lines = source.splitlines()
+        self._module = ast.parse(source)
+        self._ends = _ends_of_code(source)
+        self._statements = [
+            (names, [line for line in self._lines_of(node) if line not in _captions_in(node)])
+            for node in self._module.body
+            if not is_text(node) and not (names := bound_names(node)) & CAPTIONS
+        ]
+
+    @property
+    def sha256(self) -> str:
+        """Of the code."""
+        content = "\n".join(
+            self._reason(*names & REASONS) if names & REASONS else "\n".join(map(self._code, lines))
+            for names, lines in self._statements
+        )
+        return hashlib.sha256(content.encode("utf-8")).hexdigest()
+
+    def place(self, line: int) -> tuple[str, int] | None:
+        """(name of the top-level statement, which of its lines, from 1); None if the line has no code."""
+        for names, lines in self._statements:
+            if line in lines:
+                return min(names, default=""), lines.index(line) + 1
+        return None
+
+    def line(self, name: str, number: int) -> int | None:
+        """The line of the file, for a place."""
+        lines = next((lines for names, lines in self._statements if min(names, default="") == name), [])
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    def _lines_of(self, node: ast.stmt) -> Iterator[int]:
+        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+        first = min([node.lineno, *(one.lineno for one in decorators)])
+        return (line for line in range(first, (node.end_lineno or first) + 1) if self._ends.get(line, 1))
+
+    def _code(self, line: int) -> str:
+        return self._lines[line - 1][: self._ends.get(line)].rstrip()
+
+    def _reason(self, name: str) -> str:
+        """Of which fixes it speaks; a text speaks of the program."""
+        assigned = (node for node in self._module.body if isinstance(node, ast.Assign) and name in bound_names(node))
+        value = next(assigned).value
+        keys = value.keys if isinstance(value, ast.Dict) else []
+        return f"{name} {sorted(ast.unparse(key) for key in keys if key)}"
+
+
+def _ends_of_code(source: str) -> dict[int, int]:
+    """Where a comment begins, by line: 0 for a line that is nothing but a comment, or blank."""
+    ends: dict[int, int] = {}
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type in (tokenize.COMMENT, tokenize.NL):
+            line, column = token.start
+            ends.setdefault(line, column if token.line[:column].strip() else 0)
+    return ends
+
+
+def _captions_in(node: ast.stmt) -> set[int]:
+    """The lines of the docstrings in a statement."""
+    return {
+        line
+        for inner in ast.walk(node)
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and is_text(inner.body[0])
+        for line in range(inner.body[0].lineno, (inner.body[0].end_lineno or 0) + 1)
+    }

@@ -1,0 +1,27 @@
+"""`torch.where(mask)` with one argument, `nonzero` and `argwhere` list the
+places that are not zero. How many there are depends on the data."""
+import torch
+
+TITLE = "nonzero, where(mask)"
+FLAGS = {"fixed_flag": {"capture_dynamic_output_shape_ops": True}}
+
+
+def inputs():
+    return (torch.randn(4, 3),)
+
+
+def broken(x):
+    rows, columns = torch.where(x > 0)
+    return x.new_zeros(4).index_add(0, rows, x[rows, columns])
+
+
+def fixed(x):
+    """You only use the places to read and write: work with the mask."""
+    return torch.where(x > 0, x, 0).sum(1)
+
+
+def fixed_flag(x):
+    """You need the places themselves: set
+    `capture_dynamic_output_shape_ops`."""
+    rows, columns = torch.where(x > 0)
+    return x.new_zeros(4).index_add(0, rows, x[rows, columns])

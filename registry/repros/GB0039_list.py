@@ -1,0 +1,39 @@
+"""A list is longer in every call: a history, a cache of keys and values.
+Dynamo unrolls a loop over a list, so each length needs a version."""
+import torch
+from torch._dynamo.decorators import skip
+
+TITLE = "A list that grows"
+
+
+def average(history):
+    return sum(history) / len(history)
+
+
+def average_tensor(history):
+    return history.sum(0) / len(history)
+
+
+def inputs():
+    return (torch.randn(10, 4),)
+
+
+# `skip`: the loop is left to Python, and what it calls is compiled.
+@skip
+def broken(steps):
+    history, found = [], []
+    for step in steps:
+        history.append(step)
+        found.append(average(history))
+    return found
+
+
+@skip
+def fixed(steps):
+    """The items have one shape: keep them in a tensor. A length that changes
+    is dynamic by itself, and one version serves all lengths above 1."""
+    history, found = steps.new_empty(0, 4), []
+    for step in steps:
+        history = torch.cat([history, step[None]])
+        found.append(average_tensor(history))
+    return found

@@ -1,0 +1,38 @@
+"""A function has a `type` statement in it, as Python 3.12 and newer have."""
+
+import torch
+
+REACH = "contrived"
+REQUIRES = {"python": ">=3.12"}
+
+# As text, since older Pythons can't read it.
+SOURCE = """
+def doubled(x):
+    type Rows = list[float]
+    return x * 2
+"""
+exec(compile(SOURCE, __file__, "exec"))
+doubled = globals()["doubled"]
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return doubled(x).sin()
+
+
+SOURCE_OUTSIDE = """
+type Rows = list[float]
+
+def doubled_outside(x):
+    return x * 2
+"""
+exec(compile(SOURCE_OUTSIDE, __file__, "exec"))
+doubled_outside = globals()["doubled_outside"]
+
+
+def fixed(x):
+    """Put the `type` statement outside of the function."""
+    return doubled_outside(x).sin()

@@ -1,0 +1,34 @@
+"""A forward hook watches a layer, and it is disabled so that nobody compiles
+it. Then the graph ends in the middle of the model, at that layer."""
+import torch
+
+TITLE = "A disabled hook"
+PEAK = torch.zeros(())
+
+
+def watch(module, args, output):
+    PEAK.copy_(output.detach().abs().max())
+
+
+def make_layer(hook):
+    layer = torch.nn.Linear(8, 8)
+    layer.register_forward_hook(hook)
+    return layer
+
+
+layer = make_layer(torch.compiler.disable(watch))
+layer_fixed = make_layer(watch)
+
+
+def inputs():
+    return (torch.randn(2, 8),)
+
+
+def broken(x):
+    return layer(x).relu()
+
+
+def fixed(x):
+    """The hook uses tensors only (no `.item()`, no `print`): register it as it
+    is. Its operations become part of the graph."""
+    return layer_fixed(x).relu()

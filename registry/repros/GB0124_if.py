@@ -1,0 +1,29 @@
+"""An `if` asks for a number that comes from `.item()`. You meet this where
+code clips a norm or skips a step that is too large."""
+import torch
+
+TITLE = "if x.item() > limit"
+
+
+def inputs():
+    return (torch.randn(8) * 0.4,)
+
+
+def broken(x):
+    norm = x.norm().item()
+    if norm > 1:
+        x = x / norm
+    return x.exp()
+
+
+def fixed(x):
+    """The branch only changes a number: write it as tensor arithmetic."""
+    norm = x.norm().detach()
+    return (x / norm.clamp(min=1)).exp()
+
+
+def fixed_cond(x):
+    """A branch has much work: `torch.cond` records both and runs only one."""
+    norm = x.norm().detach()
+    x = torch.cond(norm > 1, torch.div, lambda x, n: x.clone(), (x, norm))
+    return x.exp()

@@ -1,0 +1,28 @@
+"""`int(x)`, `float(x)` and `bool(x)` call `.item()` inside. You meet this
+where a tensor becomes a setting, such as a number of levels."""
+import torch
+
+TITLE = "int(x) and float(x)"
+FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
+
+
+def inputs():
+    return (torch.randn(8) * 4,)
+
+
+def broken(x):
+    levels = int(x.abs().max()) + 1
+    return (x * levels).round() / levels
+
+
+def fixed(x):
+    """The number goes back into tensor arithmetic: `.int()` and `.float()`
+    change the dtype, and the result is still a tensor."""
+    levels = x.abs().max().int() + 1
+    return (x * levels).round() / levels
+
+
+def fixed_flag(x):
+    """You need a Python number: set `capture_scalar_outputs`."""
+    levels = int(x.abs().max()) + 1
+    return (x * levels).round() / levels

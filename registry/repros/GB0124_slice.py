@@ -1,0 +1,30 @@
+"""A length in a tensor becomes the end of a slice. You meet this with padded
+batches, where each sample has a length of its own."""
+import torch
+
+TITLE = "A slice up to n.item()"
+FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
+
+
+def inputs():
+    return torch.randn(8), torch.randint(1, 8, ())
+
+
+def broken(x, length):
+    return x[: length.item()].exp().sum()
+
+
+def fixed(x, length):
+    """You reduce the slice anyway: keep the full size and mask the rest."""
+    valid = torch.arange(len(x), device=x.device) < length
+    return torch.where(valid, x.exp(), 0).sum()
+
+
+def fixed_flag(x, length):
+    """You need the slice itself: set `capture_scalar_outputs`. Its size is
+    then known only when the graph runs. `torch._check` tells the compiler the
+    range of the number."""
+    end = length.item()
+    torch._check(end >= 0)
+    torch._check(end <= len(x))
+    return x[:end].exp().sum()

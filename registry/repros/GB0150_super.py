@@ -1,0 +1,53 @@
+"""A method asks `hasattr(super(), ...)` before it calls the method of its
+parent. You meet this in mixins, which don't know what their parent has."""
+import torch
+
+TITLE = "hasattr(super(), ...)"
+
+
+class Doubling(torch.nn.Module):
+    def forward(self, x):
+        if hasattr(super(), "prepare"):
+            x = super().prepare(x)
+        return x * 2
+
+
+class Base(torch.nn.Module):
+    def prepare(self, x):
+        return x
+
+
+class FixedDoubling(Base):
+    def forward(self, x):
+        return super().prepare(x) * 2
+
+
+class ClassDoubling(torch.nn.Module):
+    def forward(self, x):
+        if hasattr(torch.nn.Module, "prepare"):
+            x = super().prepare(x)
+        return x * 2
+
+
+net = Doubling()
+fixed_net = FixedDoubling()
+class_net = ClassDoubling()
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    return net(x)
+
+
+def fixed(x):
+    """You own the classes: give them a base with a method that does nothing,
+    so that nobody has to ask."""
+    return fixed_net(x)
+
+
+def fixed_class(x):
+    """There is one parent: ask its class by name."""
+    return class_net(x)

@@ -1,0 +1,27 @@
+"""Code looks into a type annotation, such as `Optional[int]`, with
+`hasattr`. You meet this in libraries that build objects from types."""
+import typing
+
+import torch
+
+TITLE = "hasattr on a type"
+
+FIELD = typing.Optional[int]
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    if hasattr(FIELD, "__origin__"):
+        x = x.exp()
+    return x.sin()
+
+
+def fixed(x):
+    """`typing.get_origin` answers the same question, and returns None for a
+    plain type."""
+    if typing.get_origin(FIELD) is not None:
+        x = x.exp()
+    return x.sin()

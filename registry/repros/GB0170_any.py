@@ -1,0 +1,28 @@
+"""The Python functions `any` and `all`, and a comprehension with `if`, look at
+the values of a tensor one by one."""
+import torch
+
+TITLE = "any(...) over a tensor"
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    if any(value > 1.5 for value in x):
+        return x.clamp(max=1.5)
+    return x.exp()
+
+
+def fixed(x):
+    """Both branches are cheap: ask once with the tensor's own `any`, and
+    select."""
+    return torch.where((x > 1.5).any(), x.clamp(max=1.5), x.exp())
+
+
+def fixed_cond(x):
+    """A branch is expensive: use the tensor's own `any`, and `torch.cond`."""
+    return torch.cond(
+        (x > 1.5).any(), lambda x: x.clamp(max=1.5), torch.exp, (x,)
+    )

@@ -1,0 +1,29 @@
+"""A `while` loop runs until a tensor has a certain value. The number of steps
+depends on the data, so Dynamo can't unroll the loop."""
+import torch
+
+TITLE = "while on a tensor"
+
+
+def inputs():
+    return (torch.randn(8) * 20,)
+
+
+def broken(x):
+    while x.norm() > 1:
+        x = x / 2
+    return x.cos()
+
+
+def fixed(x):
+    """You know an upper limit for the steps, and need gradients: do all steps,
+    and let those that come too late change nothing."""
+    for _ in range(10):
+        x = torch.where(x.norm() > 1, x / 2, x)
+    return x.cos()
+
+
+def fixed_while_loop(x):
+    """You don't know a limit: `torch.while_loop` records the loop itself."""
+    (x,) = torch.while_loop(lambda x: x.norm() > 1, lambda x: (x / 2,), (x,))
+    return x.cos()

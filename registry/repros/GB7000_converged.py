@@ -1,0 +1,29 @@
+"""A loop ends early, as soon as a tensor is small enough. You meet this in
+solvers and in every other loop that repeats a step until it converges."""
+import torch
+
+TITLE = "break when converged"
+
+
+def inputs():
+    return (torch.rand(4) * 4 + 0.5,)
+
+
+def broken(x):
+    root = x
+    for _ in range(20):
+        change = (root - x / root) / 2
+        if change.abs().max() < 1e-3:
+            break
+        root = root - change
+    return root
+
+
+def fixed(x):
+    """The steps are cheap: do all of them, and after the end change nothing."""
+    root, running = x, True
+    for _ in range(20):
+        change = (root - x / root) / 2
+        running = (change.abs().max() >= 1e-3) & running
+        root = torch.where(running, root - change, root)
+    return root

@@ -1,0 +1,47 @@
+"""A loop over layers calls a function that is marked
+`torch.compiler.disable`, or one that Dynamo skips. The break is in the loop,
+so no layer is compiled."""
+import torch
+
+TITLE = "A disabled function"
+
+
+def smooth(x):
+    return (x + x.roll(1)) / 2
+
+
+smooth_eager = torch.compiler.disable(smooth)
+
+
+@torch.library.custom_op("gb7000::smooth", mutates_args=())
+def smooth_op(x: torch.Tensor) -> torch.Tensor:
+    return smooth(x)
+
+
+smooth_op.register_fake(torch.empty_like)
+smooth_op.register_autograd(lambda ctx, grad: (grad + grad.roll(-1)) / 2)
+
+
+def inputs():
+    return (torch.randn(8),)
+
+
+def broken(x):
+    for _ in range(3):
+        x = smooth_eager(x.sin())
+    return x
+
+
+def fixed(x):
+    """The reason for `disable` is gone: call the plain function."""
+    for _ in range(3):
+        x = smooth(x.sin())
+    return x
+
+
+def fixed_custom_op(x):
+    """It still must not be traced: a custom operator runs it inside the graph,
+    and `register_autograd` gives it a gradient."""
+    for _ in range(3):
+        x = smooth_op(x.sin())
+    return x

@@ -1,0 +1,27 @@
+"""A loop prints in every step. You meet this with progress messages and with
+`print` calls that are left over from debugging."""
+import torch
+
+TITLE = "print in a loop"
+FLAGS = {"fixed_flag": {"reorderable_logging_functions": {print}}}
+
+
+def inputs():
+    return (torch.randn(4),)
+
+
+def broken(x):
+    for step in range(3):
+        x = x.sin()
+        print("step", step, x.sum())
+    return x
+
+
+def fixed_flag(x):
+    """You want the messages, and they may come late: put `print` into the
+    setting `reorderable_logging_functions`. All are printed after the graph
+    ran. If nobody reads them, delete the `print`."""
+    for step in range(3):
+        x = x.sin()
+        print("step", step, x.sum())
+    return x

@@ -1,0 +1,105 @@
+"""What flows back through a program: the gradient of each floating-point input and parameter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from types import ModuleType
+from typing import Any
+
+import torch
+
+from repro_runner.values import map_tensors, moved_names, tensors_in, values_differ
+
+Gradients = dict[str, torch.Tensor | None]
+"""`inputs[0]`, or `layer.weight`: a name of the program's module. None if the result does not depend on it."""
+
+NO_INPUT = "no floating-point input"
+NO_GRAD_FN = "no result has a gradient in eager"
+EAGER_RAISES = "eager raises an error when inputs require grad"
+NOT_COMPARED = (NO_INPUT, NO_GRAD_FN, EAGER_RAISES)
+"""Every reason for which gradients are not compared. A program can't give one: it follows from a run."""
+
+
+class NoInput(Exception):
+    """Nothing that goes into a program has a gradient."""
+
+
+def gradients_of(
+    module: ModuleType, function: Callable[..., Any], given: tuple[Any, ...], *, leaf: bool, seed: int
+) -> Gradients:
+    """Call a function with inputs that require grad, and send a fixed gradient back through all that it returns.
+
+    Inputs are what they mostly are in a model: results of an earlier operation, which may be changed in place. `leaf`
+    gives the function leaves. Raises NoInput, and whatever the function raises.
+    """
+    leaves: dict[str, torch.Tensor] = {}
+
+    def requiring(tensor: Any, place: str) -> Any:
+        if isinstance(tensor, torch.nn.Module):
+            leaves.update(_requiring(tensor.named_parameters(prefix=place)))
+            return tensor
+        if not (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+            return tensor
+        own = tensor if tensor.requires_grad else tensor.detach().clone().requires_grad_()
+        leaves[place] = own
+        return own if leaf or tensor.requires_grad else own.clone()
+
+    given = map_tensors(given, requiring, "inputs")
+    leaves |= dict(_parameters(module))
+    if not leaves:
+        raise NoInput
+    begun = {id(tensor): tensor.grad_fn for tensor in tensors_in(given)}
+    torch.manual_seed(seed)
+    value = function(*given)
+    changed = [tensor for tensor in tensors_in(given) if tensor.grad_fn is not begun.get(id(tensor))]
+    ends = [tensor for tensor in (*tensors_in(value), *changed) if tensor.grad_fn is not None]
+    if not ends:
+        return dict.fromkeys(leaves)
+    torch.manual_seed(0)
+    total = sum(_weighed(tensor) for tensor in ends)
+    found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)  # type: ignore[arg-type]
+    plain = (one if one is None else one.as_subclass(torch.Tensor).clone() for one in found)
+    return dict(zip(leaves, plain, strict=True))
+
+
+def _parameters(module: ModuleType) -> Iterator[tuple[str, torch.Tensor]]:
+    """The parameters that the module of a program holds, each once; they require grad from now on."""
+    given: set[int] = set()
+    for name, value in vars(module).items():
+        held = value.named_parameters(prefix=name) if isinstance(value, torch.nn.Module) else [(name, value)]
+        for place, one in _requiring(held):
+            if id(one) not in given:
+                given.add(id(one))
+                yield place, one
+
+
+def _requiring(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, torch.Tensor]]:
+    for place, one in values:
+        if isinstance(one, torch.nn.Parameter) and one.dtype.is_floating_point:
+            yield place, one.requires_grad_()
+
+
+def _weighed(tensor: torch.Tensor) -> torch.Tensor:
+    """A number into which every element goes with a weight of its own, so that none hides another."""
+    parts = torch.view_as_real(tensor) if tensor.dtype.is_complex else tensor
+    return (parts * torch.randn(parts.shape, dtype=parts.dtype).to(parts.device)).sum()
+
+
+def gradients_differ(expected: Gradients, actual: Gradients) -> str:
+    """Describe the first difference; empty when they are the same. No gradient is the same as one of zeros.
+
+    A fix may have parameters of its own, and those of the program under other names.
+    """
+    moved = moved_names(expected, actual, expected.keys() - actual.keys(), actual.keys() - expected.keys())
+    for place, one in expected.items():
+        two = actual.get(moved.get(place, place))
+        if one is None or two is None:
+            if not _is_zero(one) or not _is_zero(two):
+                return f"{'no ' if two is None else 'a '}gradient reaches {place}, unlike in eager"
+        elif found := values_differ(one, two, f"the gradient of {place}"):
+            return found
+    return ""
+
+
+def _is_zero(gradient: torch.Tensor | None) -> bool:
+    return gradient is None or not gradient.to_dense().any()
