@@ -41,6 +41,15 @@ def check_repros_have_a_fix_or_a_reason(_registry: Registry, known: Knowledge) -
             yield Problem(f"registry/repros/{gb_id}.py:1", "no function `fixed...`; add one, or say why not in NO_FIX")
 
 
+def check_neighbours_are_met(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """A contrived program that sends its readers to an id without a program, or to another contrived one."""
+    for name, repro in sorted(known.repros.items()):
+        other = known.repros.get(repro.neighbour)
+        if repro.neighbour and (other is None or other.reach == "contrived"):
+            said = f"NEIGHBOUR {repro.neighbour} has no program that people write; name another id"
+            yield Problem(f"registry/repros/{name}.py:1", said)
+
+
 def check_exemptions_are_needed(registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """An exemption for an id that has a repro, or that nothing emits, is stale."""
     breaks = {gb.gb_id: gb for gb in registry}
@@ -74,6 +83,7 @@ RULES: tuple[Callable[[Registry, Knowledge], Iterator[Problem]], ...] = (
     check_evidence_has_an_id,
     check_taxonomy_ids_exist,
     check_repros_have_a_fix_or_a_reason,
+    check_neighbours_are_met,
     check_exemptions_are_needed,
     check_findings_have_an_id,
     check_evidence_is_of_this_repro,

@@ -180,6 +180,8 @@ class Repro:
     eager_raises: str = ""
     """The class of what the program raises without torch.compile: it is wrong in itself."""
     reach: str = "public"
+    neighbour: str = ""
+    """Of a contrived program: the id that people meet instead."""
     title: str = ""
     """Of its tab, where an id has several programs."""
     gradient: Mapping[str, str] = field(default_factory=dict)

@@ -55,6 +55,9 @@ def parse_repro(source: str, name: str) -> Repro:
         raise ValueError(f"REACH is {reach!r}; one of: {', '.join(REACHES)}")
     if reach == "public" and (private := _private_module(statements.needed_by("broken"))):
         raise ValueError(f"it names {private}, so it is not public; say so in REACH")
+    neighbour = constants.get("NEIGHBOUR", "")
+    if (reach == "contrived") != bool(neighbour):
+        raise ValueError("a contrived program, and no other, names the id that people meet instead in NEIGHBOUR")
     if name != gb_id and not constants.get("TITLE"):
         raise ValueError("one of several programs for an id needs a TITLE")
     return Repro(
@@ -69,6 +72,7 @@ def parse_repro(source: str, name: str) -> Repro:
         no_fix=constants.get("NO_FIX", ""),
         eager_raises=constants.get("EAGER_RAISES", ""),
         reach=reach,
+        neighbour=neighbour,
         gradient=_texts(module, "GRADIENT", functions),
         effects=_texts(module, "EFFECTS", functions),
         opaque=_texts(module, "OPAQUE", functions),

@@ -13,10 +13,10 @@ from typing import TypeGuard
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
 from registry.model import Registry, Repro
+from registry.program_text import CAPTIONS, REASONS
 from registry.repros import by_fix, docstring_of
 
-_TEXTS = ("TITLE", "NO_FIX", "REACH", "GRADIENT", "EFFECTS", "OPAQUE", "COVERAGE")
-_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *_TEXTS})
+_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *CAPTIONS, *REASONS})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -216,6 +216,7 @@ def _repro(repro: Repro, program: Program) -> dict[str, Any]:
         "source": repro.source,
         "sha256": repro.sha256,
         "reach": repro.reach,
+        "neighbour": repro.neighbour or None,
         "eager_raises": repro.eager_raises or None,
         "no_fix": repro.no_fix or None,
         "fixes": [

@@ -51,7 +51,7 @@ _REACH = {
     },
     "contrived": {
         "badge": "contrived",
-        "sentence": "The code is legal, but nobody writes it so.",
+        "sentence": "The code is legal, but hardly anybody writes it.",
     },
     "bytecode": {
         "badge": "hand-made bytecode",

@@ -5,6 +5,8 @@ import types
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0467"
 EFFECTS = {
     "fixed": "The attribute is deleted from the object `ACT`. The function"
     " `act` keeps its own, since the fix doesn't use that function."

@@ -5,6 +5,9 @@ import types
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0177"
+
 
 class Model:
     scale = 2.0

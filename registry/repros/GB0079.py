@@ -3,6 +3,7 @@
 import torch
 
 REACH = "contrived"
+NEIGHBOUR = "GB8977"
 REQUIRES = {"python": ">=3.12"}
 
 # As text, since older Pythons can't read it.

@@ -3,6 +3,9 @@ it keeps for them while it traces. For an object of a tensor subclass that holds
 no tensor, made inside the graph, it has none."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0026"
+
 
 class Zeros(torch.Tensor):
     @staticmethod

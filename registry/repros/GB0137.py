@@ -4,6 +4,9 @@ import functools
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB9277"
+
 
 def length(part):
     return part.stop - part.start

@@ -2,6 +2,8 @@
 a method, but it doesn't know what type the method object itself has."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0157"
 REQUIRES = {"module": "numpy", "device": "cpu"}
 COVERAGE = "The method is no string, and that is what the program asks."
 

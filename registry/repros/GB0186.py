@@ -5,6 +5,9 @@ import functools
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0203"
+
 
 class Option(str, enum.Enum):
     DIM = "dim"

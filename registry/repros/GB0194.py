@@ -4,6 +4,9 @@ import types
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0150"
+
 
 class Column:
     __class__ = types.MemberDescriptorType

@@ -5,6 +5,9 @@ import collections
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB2404"
+
 
 class WithDefault(abc.ABCMeta):
     @property

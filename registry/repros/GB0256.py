@@ -2,6 +2,9 @@
 for a function there, to trace it."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0085"
+
 
 class Lookup:
     def __call__(self, name):

@@ -4,6 +4,8 @@ import weakref
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0249"
 EVENT = torch.Event(device="cpu")
 PROXY = weakref.proxy(EVENT)
 

@@ -3,6 +3,9 @@ Dynamo takes the result for an event and wants to keep a weak reference to it,
 and a number allows none."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0249"
+
 
 class Numbered(torch.Stream):
     def record_event(self):

@@ -4,6 +4,9 @@ from typing import List
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB2861"
+
 Shape = List[int]
 
 

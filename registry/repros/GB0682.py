@@ -2,6 +2,9 @@
 hash. It hashes what it knows as a constant, and a tensor is none."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0367"
+
 
 def inputs():
     return (torch.randn(8),)

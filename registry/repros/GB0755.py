@@ -2,6 +2,9 @@
 Dynamo uses a placeholder for it that can be compared, but not negated."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB4501"
+
 
 def inputs():
     return (torch.randn(8),)

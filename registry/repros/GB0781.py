@@ -4,6 +4,9 @@ import collections
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB5904"
+
 
 def inputs():
     return (torch.randn(8),)

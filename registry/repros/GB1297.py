@@ -2,6 +2,8 @@
 Dynamo has to build them anew, and can't build a tuple that contains itself."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB2533"
 EFFECTS = {
     "fixed": "`TREE['root']` is a list, not a tuple. Dynamo can't build a "
     "tuple that contains itself."

@@ -2,6 +2,8 @@
 no rule for extending it in place with `+=`."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0113"
 EFFECTS = {
     "fixed_copy": "`Model.steps` stays as it is. In eager mode every call "
     "makes it longer, and here that is the mistake."

@@ -2,6 +2,9 @@
 Dynamo uses placeholders for them, and those can't be multiplied."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB4501"
+
 
 def inputs():
     return (torch.randn(8),)

@@ -4,6 +4,9 @@ import functools
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0139"
+
 
 class Resettable:
     def __set__(self, obj, value):

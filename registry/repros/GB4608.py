@@ -3,6 +3,9 @@ same object? Both are made inside the compiled function, and for those Dynamo
 can't tell."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0135"
+
 
 def inputs():
     return (torch.randn(8),)

@@ -3,6 +3,8 @@ class are. Dynamo doesn't trace that. `Settings.factor` gets by, read as it is;
 `getattr` with a tensor as default does not."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB2404"
 ALIASES = {"factor": "scale"}
 
 

@@ -2,6 +2,8 @@
 Dynamo needs attribute names that it knows while it traces."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0254"
 EFFECTS = {
     "fixed": "The tensor is a key in `settings.scales`, not among the "
     "attributes. Dynamo needs strings as names of attributes."

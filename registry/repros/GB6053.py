@@ -4,6 +4,8 @@ import logging
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0291"
 LOGGER = logging.getLogger("train")
 LABEL = repr(LOGGER)
 

@@ -2,6 +2,9 @@
 a name on a tensor, not an object that it could compare."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB6622"
+
 
 def inputs():
     return (torch.randn(8),)

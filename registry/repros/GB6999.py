@@ -3,6 +3,9 @@ then its `__dict__` is read. The wrapped function exists only while Dynamo
 traces, and such a function's `__dict__` Dynamo can't read."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0467"
+
 
 def scale(x):
     return x * 2

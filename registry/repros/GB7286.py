@@ -2,6 +2,9 @@
 tracing there is a placeholder for it, which `float` can't convert."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB5976"
+
 
 def inputs():
     return (torch.randn(8),)

@@ -5,6 +5,9 @@ import inspect
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB2404"
+
 
 class Layer(abc.ABC):
     @abc.abstractmethod

@@ -2,6 +2,9 @@
 Dynamo uses a placeholder for it, and has no rule for a unary `+` on it."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB4501"
+
 
 def inputs():
     return (torch.randn(8),)

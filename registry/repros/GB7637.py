@@ -2,6 +2,8 @@
 Python lets it pass, but for Dynamo the name of an attribute is a string."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0254"
 EFFECTS = {
     "fixed": "The number is a key in `settings.scales`, not among the "
     "attributes. Dynamo needs strings as names of attributes.",

@@ -4,6 +4,8 @@ import array
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB4880"
 LAST_SIZE = array.array("q", [0])
 LAST_SIZE_LIST = [0]
 

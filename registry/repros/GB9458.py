@@ -4,6 +4,8 @@ import array
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB4880"
 REQUIRES = {"device": "cpu"}
 PATTERN = array.array("f", [1.0, -1.0])
 PATTERN_LIST = PATTERN.tolist()

@@ -4,6 +4,8 @@ import array
 
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB4880"
 REQUIRES = {"device": "cpu"}
 EFFECTS = {
     "fixed": "A list becomes longer, instead of the array. Dynamo can't change "

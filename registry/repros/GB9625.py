@@ -2,6 +2,9 @@
 was raised. Dynamo keeps a traceback's file and line, not that number."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0135"
+
 
 def check(n):
     if n % 2 == 0:

@@ -3,6 +3,8 @@ and it has no rule for comparisons."""
 import numpy as np
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0294"
 ACTIVATION = np.tanh
 
 

@@ -150,7 +150,7 @@ class Part:
         if problem:
             return failed(self._recorded(problem))
         with logged_ids() as found:
-            breaks, graphs, (outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
+            breaks, counts, (outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
             strict, _, (strict_outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=True)
         found.update(linked_ids(f"{outcome.error} {strict_outcome.error}"))
         missed = unnamed(found, {one.gb_id for one in (*breaks, *strict)})
@@ -158,7 +158,7 @@ class Part:
             return failed(missed)
         failure = outcome.error if expected[0].error is None else None
         return {
-            "record": {**self._record(breaks, strict, graphs), "equal": not difference(expected[0], outcome)},
+            "record": {**self._record(breaks, strict, counts["graphs"]), "equal": not difference(expected[0], outcome)},
             "seen": {one.gb_id for one in (*breaks, *strict) if one.happened},
             "raised": self._recorded(f"{type(failure).__name__}: {failure}") if failure else "",
             "eager_raises": bool(getattr(self.module, "EAGER_RAISES", False)),
@@ -225,19 +225,25 @@ class Part:
 
     def _run_compiled(
         self, function: Callable[..., Any], seeds: Sequence[int], *, fullgraph: bool
-    ) -> tuple[list[CapturedBreak], int, list[Outcome]]:
-        """Compile once and call with the inputs of each seed. Returns (breaks, number of graphs, outcomes)."""
+    ) -> tuple[list[CapturedBreak], dict[str, int], list[Outcome]]:
+        """Compile once and call with the inputs of each seed. Returns (breaks, graphs and operations, outcomes).
+
+        Counted is what SEEDS compile: shapes may be drawn, too, and a record has to be the same in every run.
+        """
         reset()
         dynamo_utils.counters.clear()
         recorder = Recorder(Identifier(self.job.other_types))
         with logged_places() as logged, contextlib.ExitStack() as undo:
             recorder.install(undo)
             compiled = self._compiled(function, fullgraph=fullgraph)
-            outcomes = [self._call(compiled, seed) for seed in seeds]
+            outcomes = [self._call(compiled, seed) for seed in seeds if seed in SEEDS]
+            stats = dynamo_utils.counters["stats"]
+            counts = {"graphs": stats["unique_graphs"], "ops": stats["calls_captured"]}
+            outcomes += [self._call(compiled, seed) for seed in seeds if seed not in SEEDS]
         if logged.complete:
             unlike = miscounted(logged.reports, recorder.reports(logged.reports))
             self.miscounted += [f"{function.__name__}: {self._recorded(one)}" for one in unlike]
-        return recorder.captured(errors=False), dynamo_utils.counters["stats"]["unique_graphs"], outcomes
+        return recorder.captured(errors=False), counts, outcomes
 
     def _compiled(self, function: Callable[..., Any], *, fullgraph: bool) -> Callable[..., Any]:
         """As a user compiles it: with torch's own backend, and nothing around it, which Dynamo would see."""
@@ -293,8 +299,7 @@ class Part:
             expected = [
                 replace(self._call(self.function, seed), changed={}, unchanged=frozenset()) for seed in self.seeds
             ]
-        whole, graphs, outcomes = self._run_compiled(self.function, self.seeds, fullgraph=True)
-        ops = dynamo_utils.counters["stats"]["calls_captured"]
+        whole, counts, outcomes = self._run_compiled(self.function, self.seeds, fullgraph=True)
         allowed, _, with_breaks = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
         happened = [one for one in (*whole, *allowed) if one.happened]
         for outcome in (*outcomes, *with_breaks):
@@ -306,8 +311,7 @@ class Part:
             "breaks": len(happened),
             "equal": not unlike,
             "inputs": len(self.seeds),
-            "graphs": graphs,
-            "ops": ops,
+            **counts,
         }
         if not getattr(self.module, "OPAQUE", {}).get(name) and self._is_opaque():
             record["opaque"] = True
@@ -371,9 +375,13 @@ class Part:
         return gradients_of(self.module, function, self._inputs(seed), leaf=leaf, seed=1000 + seed)
 
     def _check_isolated(self, expected: list[Outcome]) -> dict[str, Any]:
-        breaks, graphs, (outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
+        breaks, counts, (outcome,) = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
         found = difference(expected[0], outcome)
-        record = {"breaks": sum(one.count for one in breaks if one.happened), "graphs": graphs, "equal": not found}
+        record = {
+            "breaks": sum(one.count for one in breaks if one.happened),
+            "graphs": counts["graphs"],
+            "equal": not found,
+        }
         return {**record, "cause": found} if found else record
 
 

@@ -207,6 +207,20 @@ def test_a_repro_needs_a_fix_or_a_reason() -> None:
     assert problems_of(repros={"GB0001": parse_repro(bare + 'NO_FIX = "why"\n', "GB0001")}) == []
 
 
+def test_a_contrived_program_names_the_break_that_people_meet() -> None:
+    plain, contrived = '"""Lead."""\ndef broken(x): ...\nNO_FIX = "why"\n', 'REACH = "contrived"\n'
+    for source in (plain + contrived, plain + 'NEIGHBOUR = "GB0002"\n'):
+        with pytest.raises(ValueError, match="in NEIGHBOUR"):
+            parse_repro(source, "GB0001")
+    one = parse_repro(plain + contrived + 'NEIGHBOUR = "GB0002"\n', "GB0001")
+    assert one.sha256 == parse_repro(plain, "GB0001").sha256
+    said = "registry/repros/GB0001.py:1: NEIGHBOUR GB0002 has no program that people write; name another id"
+    assert problems_of(repros={"GB0001": one}) == [said]
+    also = parse_repro(plain + contrived + 'NEIGHBOUR = "GB0003"\n', "GB0002")
+    assert said in problems_of(repros={"GB0001": one, "GB0002": also})
+    assert said not in problems_of(repros={"GB0001": one, "GB0002": parse_repro(plain, "GB0002")})
+
+
 def test_a_stale_exemption_is_itself_a_problem() -> None:
     reason = Unreached(category="dead code", evidence="e")
     repro = parse_repro(REPRO, "GB0001")
