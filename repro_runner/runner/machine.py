@@ -29,6 +29,8 @@ class ReproRun:
     device: str = "cpu"
     other_types: Mapping[str, str] = field(default_factory=dict)
     """Types of breaks that the installed torch may not know, with their ids."""
+    thorough: bool = True
+    """With gradients, and on inputs drawn for this run. Evidence needs both, and they take half of the time."""
 
     @property
     def gb_id(self) -> str:
