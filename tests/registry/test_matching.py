@@ -393,7 +393,9 @@ def test_string_literals_left_as_source_are_joined() -> None:
 
 
 @given(
-    st.lists(st.sampled_from(["{x}", "abcd", "bcda", "a"]), min_size=1), st.lists(st.sampled_from("abcd")).map("".join)
+    # Few pieces, and not much noise: the naive expression tries every way to split a text.
+    st.lists(st.sampled_from(["{x}", "abcd", "bcda", "a"]), min_size=1, max_size=9),
+    st.lists(st.sampled_from("abcd"), max_size=9).map("".join),
 )
 @example(["{x}", "abcd", "{x}", "bcda", "{x}"], "")
 def test_a_template_matches_what_its_naive_expression_matches(pieces: list[str], noise: str) -> None:
