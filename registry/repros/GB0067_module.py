@@ -45,6 +45,6 @@ def fixed(x):
 
 
 def fixed_flag(x):
-    """You can't change the module, and the change need not be made again in
-    the backward pass: set `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
+    """You can't change the module, and the change need not be made again when
+    gradients are computed: set `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
     return checkpoint(block, x, use_reentrant=False)

@@ -144,7 +144,7 @@ def test_charts_fit_the_page_and_have_colours_in_light_and_dark(browser: Browser
             colours[scheme] = page.locator(".chart.wide svg path").evaluate_all(
                 "all => [...new Set(all.map((one) => getComputedStyle(one).fill))].sort()"
             )
-    assert len(colours["light"]) == len(colours["dark"]) == 5
+    assert len(colours["light"]) == len(colours["dark"]) == 6
     assert not set(colours["light"]) & set(colours["dark"])
 
 

@@ -63,7 +63,6 @@ for (const tabs of document.querySelectorAll("nav.tabs")) {
       links[next].focus();
     });
   });
-  tabs.classList.add("chosen");
   choose(Math.max(0, named()));
   addEventListener("hashchange", () => named() >= 0 && choose(named()));
 }
