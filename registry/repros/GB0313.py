@@ -13,10 +13,10 @@ def broken(x):
     a, b = torch.cond(
         len(x) > 4,
         lambda x: (x.sin(), x.cos()),
-        lambda x: [x.tan(), x.exp()],
+        lambda x: [x.square(), x.neg()],
         (x,),
     )
-    return a + b
+    return a * b
 
 
 def fixed(x):
@@ -24,7 +24,7 @@ def fixed(x):
     a, b = torch.cond(
         len(x) > 4,
         lambda x: (x.sin(), x.cos()),
-        lambda x: (x.tan(), x.exp()),
+        lambda x: (x.square(), x.neg()),
         (x,),
     )
-    return a + b
+    return a * b
