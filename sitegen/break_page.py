@@ -160,8 +160,9 @@ def _newest_run(gb: GraphBreak) -> str:
         return ""
     newest = max(gb.fresh_evidence, key=lambda seen: version_key(seen.environment.torch))
     verdict = newest.verdicts.get("eager", "")
-    known = _NEWEST_RUN.get(verdict, "") if verdict != gb.status else ""
-    return known.format(torch=newest.environment.torch)
+    if verdict == gb.status or (verdict == "reproduced" and any(newest.fixes.values())):
+        return ""  # the latter is of an earlier verifier: its fixes held by value
+    return _NEWEST_RUN.get(verdict, "").format(torch=newest.environment.torch)
 
 
 def _gone(gb: GraphBreak) -> str:
@@ -251,9 +252,9 @@ _EQUAL = "One graph, equal to eager"
 
 
 def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
-    """Where the fix was run, and what came of it."""
+    """Where the fix was run, and what came of it; first what was compared most thoroughly."""
     found: dict[str, dict[str, list[str]]] = {}
-    for seen in example.fresh_evidence:
+    for seen in sorted(example.fresh_evidence, key=lambda seen: -seen.verifier):
         if fix in seen.fixes and _has_the_id(gb, seen.environment.torch):
             places = found.setdefault(_outcome(seen, fix), {})
             places.setdefault(seen.environment.torch, []).append(device_name(seen.environment.device))

@@ -145,6 +145,15 @@ def test_only_evidence_of_the_program_as_it_is_now_is_shown(breaks: list[GraphBr
         assert holds == any(any(seen.fixes.values()) for seen in gb.fresh_evidence), gb.gb_id
 
 
+def test_no_page_says_that_no_fix_holds_in_a_release_where_one_held(breaks: list[GraphBreak]) -> None:
+    """What an earlier verifier saw of a fix counts less, but it did hold by value."""
+    for gb in breaks:
+        badges = {text(badge) for badge in page(gb.gb_id).select(".badge")}
+        for seen in gb.fresh_evidence:
+            if any(seen.fixes.values()):
+                assert f"no fix holds in torch {seen.environment.torch}" not in badges, gb.gb_id
+
+
 def test_the_table_of_releases_says_what_the_evidence_says(breaks: list[GraphBreak]) -> None:
     for gb in breaks:
         headings = [text(heading) for heading in page(gb.gb_id).select(".tape thead th")]
