@@ -82,8 +82,9 @@ def test_every_action_is_pinned_to_one_commit_with_its_version_beside_it() -> No
 def test_every_job_ends_by_itself(path: Path) -> None:
     # A job that calls another workflow may not have a limit of its own; the jobs it calls do.
     jobs = read_workflow(path)["jobs"]
+    longest = 300 if path.name == "prove.yml" else 60
     assert [
-        name for name, job in jobs.items() if "uses" not in job and not 0 < job.get("timeout-minutes", 0) <= 60
+        name for name, job in jobs.items() if "uses" not in job and not 0 < job.get("timeout-minutes", 0) <= longest
     ] == []
 
 
