@@ -131,7 +131,7 @@ for fullgraph in (False, True):  # some are told only as an error
     try:
         torch.compile(broken, fullgraph=fullgraph{options})(*inputs())
     except Exception as error:
-        print(error)"""
+        print(error, error.__cause__ or "")"""
 _CALL_OF_FIX = "print(torch.compile({name}, fullgraph=True{options})(*inputs()))"
 
 

@@ -19,7 +19,7 @@ def standalone(repro: Repro) -> str:
         "    try:",
         f"        torch.compile(broken, fullgraph=fullgraph{options})(*inputs())",
         "    except Exception as error:",
-        "        print(error)",
+        '        print(error, error.__cause__ or "")',  # the recompile limit has its id in the cause
     ]
     for fix, kind in repro.fixes.items():
         call = f"print(torch.compile({fix}, fullgraph=True{options})(*inputs()))"

@@ -3,6 +3,7 @@ sequence of operands here, without containers inside."""
 import torch
 
 REACH = "private"
+COMPILE = {"backend": "eager"}
 GRADIENT = {
     "fixed_differentiable": "In eager mode no gradient flows through "
     "`strict_mode`. Here one does."
@@ -20,7 +21,7 @@ def broken(x, y):
 
 def fixed(x, y):
     """You need `strict_mode`: pass each tensor by itself, and put them together
-    inside. The default backend, Inductor, can't compile the operator."""
+    inside. (Inductor, the default backend, can't compile the operator.)"""
     strict = torch.ops.higher_order.strict_mode
     return strict(lambda x, *rest: x + rest[0], (x, y))
 
