@@ -105,7 +105,7 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
         elif job.thorough and name.startswith("fixed") and found["record"]["equal"]:
             found["record"] |= runs.gradients(name, found["excuse"])
     record = _assemble(job, program, checked)
-    if job.backend == "inductor" and (failing := failing_scripts(job, folder)):
+    if job.backend == "inductor" and job.device == "cpu" and (failing := failing_scripts(job, folder)):
         record["scripts"] = failing
     return record
 
