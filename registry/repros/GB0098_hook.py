@@ -1,5 +1,6 @@
-"""A forward hook watches a layer, and it is disabled so that nobody compiles
-it. Then the graph ends in the middle of the model, at that layer."""
+"""A forward hook that records what a layer puts out is marked with
+`torch.compiler.disable`. The graph then ends at that layer, in the middle of
+the model."""
 import torch
 
 TITLE = "A disabled hook"

@@ -1,5 +1,5 @@
 """A helper asks whether its argument has a length, and gets a `zip` or a `map`.
-You meet this in code that takes lists and iterators alike."""
+You meet this in helpers that accept any iterable."""
 import torch
 
 TITLE = "hasattr on zip or map"

@@ -43,8 +43,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You own the classes: give them a base with a method that does nothing,
-    so that nobody has to ask."""
+    """You own the classes: give them a base whose method returns its input
+    unchanged. Then there is nothing to ask."""
     return fixed_net(x)
 
 

@@ -20,7 +20,7 @@ def broken(x):
 def fixed_flag(x):
     """You want the messages, and they may come late: put `print` into the
     setting `reorderable_logging_functions`. All are printed after the graph
-    ran. If nobody reads them, delete the `print`."""
+    ran. If you don't need the messages, delete the `print`."""
     for step in range(3):
         x = x.sin()
         print("step", step, x.sum())

@@ -30,7 +30,7 @@ def fixed(x):
 
 def fixed_string(x):
     """The annotation is only for readers and type checkers: write it as a
-    string, which nobody evaluates."""
+    string, which Python doesn't evaluate."""
     def total(tokens: "List[Token]"):
         return sum(tokens)
 
