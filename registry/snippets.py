@@ -120,8 +120,7 @@ class _Cutter:
             [node for node in others if _first_line(node) not in shown], self.entries.get("inputs"), self._lines
         )
         keywords = "".join(f", {key}={ast.unparse(value)}" for key, value in self.compile.items())
-        call = (_CALL_OF_BROKEN if name == "broken" else _CALL_OF_FIX).format(name=name, options=keywords)
-        return "\n".join([*(text for _, text in inputs), "", call])
+        return "\n".join([*(text for _, text in inputs), "", call_of(name, keywords)])
 
 
 _CALL_OF_BROKEN = """\
@@ -132,7 +131,15 @@ for fullgraph in (False, True):  # some are told only as an error
         torch.compile(broken, fullgraph=fullgraph{options})(*inputs())
     except Exception as error:
         print(error, error.__cause__ or "")"""
-_CALL_OF_FIX = "print(torch.compile({name}, fullgraph=True{options})(*inputs()))"
+"""The error of the recompile limit has its id in the cause."""
+
+
+def call_of(name: str, options: str) -> str:
+    """The end of a script, which compiles a function and calls it. `options` are further ones, each behind a comma."""
+    if name == "broken":
+        return _CALL_OF_BROKEN.format(options=options)
+    whole = ", fullgraph=True" if name.startswith("fixed") else ""  # what is isolated still breaks the graph
+    return f"print(torch.compile({name}{whole}{options})(*inputs()))"
 
 
 def runnable_parts(source: str) -> dict[str, str]:

@@ -5,24 +5,18 @@ from __future__ import annotations
 import re
 
 from registry.model import Repro
+from registry.snippets import call_of
 
 
 def standalone(repro: Repro) -> str:
     """The repro's source with an end that anybody can run."""
-    body = ["torch._logging.set_logs(graph_breaks=True)  # every break with its message and its link"]
+    body = []
     if _has(repro, "CONFIG"):
         body += ["for name, value in CONFIG.items():", "    setattr(torch._dynamo.config, name, value)"]
     options = ", **COMPILE" if _has(repro, "COMPILE") else ""
-    body += [
-        "for fullgraph in (False, True):  # some breaks are told only as an error of fullgraph=True",
-        "    torch._dynamo.reset()",
-        "    try:",
-        f"        torch.compile(broken, fullgraph=fullgraph{options})(*inputs())",
-        "    except Exception as error:",
-        '        print(error, error.__cause__ or "")',  # the recompile limit has its id in the cause
-    ]
+    body += call_of("broken", options).splitlines()
     for fix, kind in repro.fixes.items():
-        call = f"print(torch.compile({fix}, fullgraph=True{options})(*inputs()))"
+        call = call_of(fix, options)
         patch = f"with torch._dynamo.config.patch(FLAGS[{fix!r}]):"
         body += [patch, f"    {call}"] if kind == "flag" else [call]
     end = "\n".join(f"    {line}" for line in body)

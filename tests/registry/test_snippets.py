@@ -117,7 +117,10 @@ def isolated(x):
     assert found.fixes[1].settings == "torch._dynamo.config.capture_scalar_outputs = True"
     assert found.config == ("torch._dynamo.config.trace_numpy = False",)
     assert found.compile_options == "dynamic=True"
-    assert [one.name for one in found.isolated] == ["isolated"]
+    (isolated,) = found.isolated
+    assert isolated.name == "isolated"
+    assert isolated.tail.endswith("print(torch.compile(isolated, dynamic=True)(*inputs()))")  # it still breaks
+    assert found.fixes[0].tail.endswith("print(torch.compile(fixed, fullgraph=True, dynamic=True)(*inputs()))")
 
 
 def test_a_name_that_a_function_makes_for_itself_is_not_the_modules() -> None:
