@@ -21,7 +21,7 @@ from repro_runner.constraints import MemoryConstraint
 from repro_runner.runner.machine import ReproRun, ThisMachine
 
 ROOT = Path(__file__).resolve().parents[3]
-IDS = ("GB0066", "GB0109", "GB0186", "GB0206")
+IDS = ("GB0066", "GB0101", "GB0109", "GB0186")
 
 pytestmark = [
     pytest.mark.gpu,
