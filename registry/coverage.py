@@ -72,6 +72,17 @@ def count_gradients(breaks: Collection[GraphBreak], torch: str, device: str) -> 
     return found
 
 
+def count_failing(breaks: Collection[GraphBreak], torch: str, device: str) -> dict[str, list[str]]:
+    """Backend, and `in training` if only that fails -> the fixes that hold under eager and not there."""
+    found: dict[str, list[str]] = {}
+    for repro, evidence in _runs(breaks, torch, device):
+        for name, backends in evidence.fails_with.items():
+            for backend, when in backends.items():
+                key = f"{backend} in training" if when == "in training" else backend
+                found.setdefault(key, []).append(f"{repro.name}.{name}")
+    return dict(sorted(found.items()))
+
+
 def _runs(breaks: Collection[GraphBreak], torch: str, device: str) -> Iterator[tuple[Repro, Evidence]]:
     """Every program of these breaks, with what was seen of it, as it is now, in one environment."""
     for gb in breaks:

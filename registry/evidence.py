@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +46,7 @@ def _evidence_of(record: Mapping[str, Any], environment: Environment) -> Evidenc
         message=next((run["message"] for run in runs.values() if run.get("message")), ""),
         fixes={name: _holds(fix) for name, fix in fixes.items()},
         gradients={name: fix.get("gradient", "") for name, fix in fixes.items()},
+        fails_with=_fails_with(runs, [name for name, fix in fixes.items() if _holds(fix)]),
         verifier=eager.get("verifier", 1),
         ids=tuple(eager.get("ids", ())),
         kind=eager.get("kind", ""),
@@ -53,6 +54,16 @@ def _evidence_of(record: Mapping[str, Any], environment: Environment) -> Evidenc
         function=eager.get("function", ""),
         line=eager.get("line"),
     )
+
+
+def _fails_with(runs: Mapping[str, Any], held: Sequence[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for backend, run in sorted(runs.items()):
+        fixes = run.get("fixes", {})
+        for name in held:
+            if name in fixes and not _holds(fixes[name]):
+                found.setdefault(name, {})[backend] = "in training" if fixes[name].get("gradient") else "always"
+    return found
 
 
 def _holds(fix: Mapping[str, Any]) -> bool:

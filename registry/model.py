@@ -267,6 +267,8 @@ class Evidence:
     """Name of each fix -> whether it held under eager."""
     gradients: Mapping[str, str] = field(default_factory=dict)
     """Name of each fix -> `equal`, `differs`, `excused` by the file, or why gradients were not compared."""
+    fails_with: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Name of a fix that held under eager -> each other backend under which it did not: `always`, or `in training`."""
     verifier: int = 1
     """Which verifier made it; the first did not compare gradients."""
     ids: tuple[str, ...] = ()

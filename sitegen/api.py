@@ -255,4 +255,5 @@ def _evidence(one: Example, seen: Evidence) -> dict[str, Any]:
         "line": text.line(seen.function, seen.line) if text and seen.line else None,
         "fixes": dict(sorted(seen.fixes.items())),
         "gradients": {name: said for name, said in sorted(seen.gradients.items()) if said},
+        "fails_with": {name: dict(sorted(where.items())) for name, where in sorted(seen.fails_with.items())},
     }

@@ -254,19 +254,32 @@ _EQUAL = "One graph, equal to eager"
 def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
     """Where the fix was run, and what came of it; first what was compared most thoroughly."""
     found: dict[str, dict[str, list[str]]] = {}
+    failed: dict[str, dict[str, list[str]]] = {}
     for seen in sorted(example.fresh_evidence, key=lambda seen: -seen.verifier):
-        if fix in seen.fixes and _has_the_id(gb, seen.environment.torch):
-            places = found.setdefault(_outcome(seen, fix), {})
+        if fix not in seen.fixes or not _has_the_id(gb, seen.environment.torch):
+            continue
+        outcome = _outcome(seen, fix)
+        said = [(found, outcome)] if outcome else [(failed, "Not")]
+        said += [(failed, _NOT_WITH[backend, when]) for backend, when in seen.fails_with.get(fix, {}).items()]
+        for outcomes, one in said:
+            places = outcomes.setdefault(one, {})
             places.setdefault(seen.environment.torch, []).append(device_name(seen.environment.device))
-    failed = found.pop("", {})
     if not found:
         return "Not verified in any environment yet."
-    said = [f"{outcome}: run on torch {_environments(places)}." for outcome, places in found.items()]
-    return " ".join([*said, *([f"Not on {_environments(failed)}."] if failed else [])])
+    ran = [f"{outcome}: run on torch {_environments(places)}." for outcome, places in found.items()]
+    return " ".join([*ran, *(f"{how} on {_environments(places)}." for how, places in failed.items())])
+
+
+_NOT_WITH = {
+    ("inductor", "always"): "Not with Inductor",
+    ("inductor", "in training"): "Not in training with Inductor",
+    ("mock", "always"): "Not with the mock accelerator",
+    ("mock", "in training"): "Not in training with the mock accelerator",
+}
 
 
 def _outcome(seen: Evidence, fix: str) -> str:
-    """What a run says of a fix; empty if it does not hold."""
+    """What a run under eager says of a fix; empty if it does not hold."""
     gradient = seen.gradients.get(fix, "")
     if gradient == "excused":
         return f"{_EQUAL} in its results, not in its gradients"

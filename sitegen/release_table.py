@@ -89,6 +89,8 @@ def _fix(runs: dict[str, Evidence]) -> Cell:
     if not any(fixes):
         return Cell("✗", "other", "no fix holds")
     said = "every fix holds" if all(fixes) else "a fix holds, not every one"
+    if any(evidence.fails_with for evidence in runs.values()):
+        said += ", and not with every backend"
     is_earlier = all(evidence.verifier < VERIFIER for evidence in runs.values())
     return Cell("✓", "works", f"{said}; gradients not compared (earlier verifier)" if is_earlier else said)
 

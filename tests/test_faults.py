@@ -562,7 +562,7 @@ def kill_runs(folder: Path, kills: int, seed: int) -> Counter[str]:
         return victim.seen
 
 
-@pytest.mark.parametrize("seed", sampled(KILLS // AT_ONCE))
+@pytest.mark.parametrize("seed", sampled(KILLS // AT_ONCE, 0))
 def test_kill_9_at_any_moment_leaves_every_file_whole_and_the_next_run_mends_the_rest(
     tmp_path: Path, seed: int
 ) -> None:

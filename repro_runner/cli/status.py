@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from registry.coverage import Coverage, by_category, count_coverage, count_fixes, count_gradients
+from registry.coverage import Coverage, by_category, count_coverage, count_failing, count_fixes, count_gradients
 from registry.errors import InvalidInput
 from registry.knowledge import read_package
 from registry.merge import merge_registry
@@ -40,14 +40,17 @@ def main(argv: Sequence[str]) -> int:
     total = count_coverage(registry.breaks, arguments.torch, arguments.device)
     fixes = count_fixes(registry.breaks, arguments.torch, arguments.device)
     gradients = count_gradients(registry.breaks, arguments.torch, arguments.device)
+    failing = count_failing(registry.breaks, arguments.torch, arguments.device)
     if arguments.json:
-        print(json.dumps({**asdict(total), "fixes": fixes, "gradients": gradients}))
+        print(json.dumps({**asdict(total), "fixes": fixes, "gradients": gradients, "fails_with": failing}))
         return DONE
     print(f"torch {arguments.torch}, {arguments.device}")
     rows = {**by_category(registry, arguments.torch, arguments.device), "all": total}
     print("\n".join(_table(rows)))
     print(f"fixes that hold: {', '.join(f'{count} {kind}' for kind, count in fixes.items())}")
     print("\n".join(_gradient_lines(gradients)))
+    for where, names in failing.items():
+        print(_listed(f"hold under eager, not with {where}", names))
     return DONE
 
 
@@ -56,7 +59,11 @@ def _gradient_lines(gradients: dict[str, list[str]]) -> Iterator[str]:
     for said, fixes in gradients.items():
         title = {"excused": "differ, and the file says why", "differs": "differ"}.get(said, f"not compared, {said}")
         if fixes:
-            yield textwrap.fill(f"{title}: {len(fixes)} ({', '.join(fixes)})", 100, subsequent_indent="  ")
+            yield _listed(title, fixes)
+
+
+def _listed(title: str, fixes: Sequence[str]) -> str:
+    return textwrap.fill(f"{title}: {len(fixes)} ({', '.join(fixes)})", 100, subsequent_indent="  ")
 
 
 def _table(rows: dict[str, Coverage]) -> list[str]:

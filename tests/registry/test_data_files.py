@@ -153,6 +153,22 @@ def test_what_an_earlier_verifier_verified_counts_as_reproduced(tmp_path: Path) 
     assert (found.verdicts, found.fixes, found.gradients) == ({"eager": "reproduced"}, {"fixed": True}, {"fixed": ""})
 
 
+def test_a_fix_may_hold_under_eager_and_fail_with_another_backend(tmp_path: Path) -> None:
+    held = {"compiles": True, "breaks": 0, "equal": True, "gradient": "equal", "holds": True}
+    untrained, raises = {**held, "gradient": "differs", "holds": False}, {"compiles": False, "holds": False}
+    fixes = {
+        "eager": {"fixed": held, "fixed_flag": held, "fixed_other": raises},
+        "inductor": {"fixed": untrained, "fixed_flag": held, "fixed_other": raises},
+        "mock": {"fixed": raises, "fixed_flag": held, "fixed_other": held},
+    }
+    runs = {name: {"verdict": "verified", "verifier": VERIFIER, "fixes": of} for name, of in fixes.items()}
+    records = {"GB0001": {"repro_sha256": "x", "runs": runs}}
+    content = {"kind": "evidence", "schema": 2, "environment": ENVIRONMENT, "records": records}
+    (tmp_path / "torch-2.13.0-cpu.json").write_text(json.dumps(content), "utf-8")
+    (found,) = read_evidence(tmp_path)["GB0001"]
+    assert found.fails_with == {"fixed": {"inductor": "in training", "mock": "always"}}
+
+
 def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
     record = {"GB0001": {"repro_sha256": "x", "runs": {"eager": {"verdict": "verified"}}}}
     for torch in ("2.11.0", "2.8.0"):

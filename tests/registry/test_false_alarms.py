@@ -17,7 +17,7 @@ from tests.scheduling import sampled
 
 LINES = 60
 """About what somebody pastes."""
-PARTS = 12
+PARTS = 36
 QUOTING = frozenset({"_functional_collectives.py", "_decompositions.py", "_dynamo_utils.py"})
 """Files of torch whose comments quote a break."""
 LEAST = 5_000_000

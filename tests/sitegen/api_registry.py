@@ -119,6 +119,7 @@ def _ran(environment: Environment, sha256: str, message: str) -> Evidence:
         function="broken",
         line=2,
         gradients={"fixed": "equal"},
+        fails_with={"fixed": {"mock": "in training"}},
         verifier=VERIFIER,
     )
 

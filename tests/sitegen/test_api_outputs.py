@@ -257,6 +257,7 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
         "line": 8,
         "fixes": {"fixed": True, "fixed_flag": False},
         "gradients": {"fixed": "equal"},
+        "fails_with": {"fixed": {"mock": "in training"}},
     }
     assert [release["changes"] for release in one["history"]] == [["new"], ["reworded"]]
     assert one["note"] == {"text": "my *note*\r\n", "written_for": "old type"}

@@ -82,6 +82,12 @@ def test_long_set_up_is_open_in_the_program_and_folded_in_a_fix_unless_that_chan
     assert {text(summary) for summary in page("GB0170").select(".sample summary")} == {"Inputs and call"}
 
 
+def test_a_fix_that_fails_with_another_backend_than_eager_says_so() -> None:
+    first, flag = (text(proof) for proof in page("GB0083").select(".works .proof"))
+    assert " with " not in first
+    assert "Not in training with Inductor on 2.11.0 (CUDA) and 2.13.0." in flag
+
+
 def test_a_wrong_result_has_its_script_what_it_prints_and_an_issue() -> None:
     found = one(page("GB0010"), ".findings details")
     assert "del w.grad" in one(found, ".script pre").get_text()

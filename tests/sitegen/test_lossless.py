@@ -25,7 +25,7 @@ from tests.tools import build_with_jekyll
 
 ANCHORS = {"graph-break-type", "context", "explanation", "hints", "additional-information"}
 
-PARTS = 8
+PARTS = 16
 BUILDS = [
     pytest.param("committed", (0, PARTS), id="committed-0"),
     *(

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -58,7 +59,7 @@ def test_a_terminal_shows_what_failed_above_the_bar(tmp_path: Path) -> None:
     assert "0 running, 0 passed, 2 failed, 0 remaining" in shown
 
 
-@pytest.mark.parametrize("as_json", [False, True])
+@pytest.mark.parametrize("as_json", sampled([False, True]))
 def test_a_pipe_gets_lines(tmp_path: Path, as_json: bool) -> None:
     command = [*COMMAND, "--out", str(tmp_path / "x.json"), *(["--json"] if as_json else [])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -154,6 +154,7 @@ def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -
     assert sum(counts[part] for part in parts) == counts["live"]
     assert sum(map(len, counts["gradients"].values())) >= sum(counts["fixes"].values())
     assert "differs" not in counts["gradients"]
+    assert counts["fails_with"]["inductor in training"] == ["GB0083.fixed_flag"]
     assert 0 < counts["verified"] <= counts["reproduced"]
     assert set(counts["fixes"]) == {"rewrite", "flag", "custom op"}
     assert sum(counts["fixes"].values()) >= counts["verified"]
