@@ -78,6 +78,7 @@ def test_generate_site_says_that_it_needs_a_checkout(installed: Path, tmp_path: 
     assert "not a checkout of the graph break registry; cd to one, or name it with --root" in answer.stderr
 
 
+@pytest.mark.prove
 def test_an_installed_generate_site_works_in_a_checkout(installed: Path) -> None:
     answer = run(installed, ROOT, "-m", "generate_site", "--check")
     assert (answer.returncode, answer.stderr) == (0, "")

@@ -117,7 +117,6 @@ def explained(folder: Path, source: str, *words: str) -> dict[str, Any]:
     return document
 
 
-@pytest.mark.prove
 def test_children_that_are_forked_have_their_own_counts(tmp_path: Path) -> None:
     document = explained(tmp_path, FORKED)
     (site,) = document["sites"]
@@ -135,6 +134,7 @@ def test_children_that_are_forked_have_their_own_counts(tmp_path: Path) -> None:
     assert (document["reports"], document["unlisted"], document["compared"]) == (5, {}, True)
 
 
+@pytest.mark.prove
 def test_children_that_start_anew_are_watched_and_those_that_cannot_be_are_named(tmp_path: Path) -> None:
     document = explained(tmp_path, STARTED)
     (site,) = document["sites"]

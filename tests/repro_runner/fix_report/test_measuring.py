@@ -273,6 +273,7 @@ def test_enough_inside_graphs_is_exit_code_0(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.prove
 def test_breaks_are_ranked_by_what_they_cost_and_fixes_are_measured(tmp_path: Path) -> None:
     done = explain(tmp_path, COSTS, "--cost", "--format", "json", "--save", "run.json")
     assert done.returncode == 0, done.stderr

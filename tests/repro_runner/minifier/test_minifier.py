@@ -351,6 +351,7 @@ def test_a_model_that_a_backend_runs_well_does_not_fail(name: str, apart: InChil
     assert (search.program, search.unknown, search.tried) == (None, (), {"numeric": f"none with {backend}"})
 
 
+@pytest.mark.prove
 def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: InChild) -> None:
     subject = ModelUnderTest(name="one op", model=torch.sin, args=(torch.ones(3),))
     search = search_failure(subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart)

@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
-IDS = ("GB0066", "GB0109", "GB0135", "GB0186", "GB0206", "GB0233")
+IDS = ("GB0066", "GB0109", "GB0186", "GB0233")
 LOOPBACK_ONLY = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
 
 

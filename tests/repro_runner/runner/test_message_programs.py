@@ -80,6 +80,7 @@ def test_at_least_20_messages_have_a_page_and_most_a_program() -> None:
 
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.prove
 def test_a_run_tells_what_helps_from_what_does_not(tmp_path: Path) -> None:
     (tmp_path / "recompiles.py").write_text(PROGRAM, "utf-8")
     program = read_message_programs(tmp_path)["recompiles"]
