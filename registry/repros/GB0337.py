@@ -3,6 +3,7 @@ runs. It has no way to pass that on."""
 import torch
 
 REACH = "private"
+COMPILE = {"backend": "eager"}
 EAGER_RAISES = "TypeError"
 
 
@@ -16,7 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Put what the function needs among the operands. (Inductor can't compile
-    `strict_mode`.)"""
+    """Put what the function needs among the operands. Inductor can't compile
+    `strict_mode`."""
     strict_mode = torch.ops.higher_order.strict_mode
     return strict_mode(lambda x, by: x * by, (x, 2))
