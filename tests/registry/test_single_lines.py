@@ -69,6 +69,7 @@ def test_a_line_that_torch_prints_for_many_breaks_names_none(hint: str) -> None:
     assert (found.how, found.gb_ids, found.form) == ("shared", (), None)
 
 
+@pytest.mark.slow
 def test_a_line_that_is_said_to_be_recognised_fits_no_other_id() -> None:
     """Whatever fills the placeholders, no other id's line may read the same."""
     choose = random.Random(1)
