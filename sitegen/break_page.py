@@ -178,11 +178,12 @@ def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, A
     """A program of a break and its fixes as cards."""
     repro = example.repro
     program, shown = programs[repro.name], evidence_to_show(example)
-    proofs = {fix.name: _proof(gb, example, fix.name) for fix in program.fixes}
+    fixes = sorted(program.fixes, key=lambda fix: fix.name in repro.gradient)  # such a fix is never the first answer
+    proofs = {fix.name: _proof(gb, example, fix.name) for fix in fixes}
     return {
         "repro": repro,
         "broken": _broken_card(program, repro, shown),
-        "fixes": [_fix_card(fix, program, repro, proofs[fix.name], number) for number, fix in enumerate(program.fixes)],
+        "fixes": [_fix_card(fix, program, repro, proofs[fix.name], number) for number, fix in enumerate(fixes)],
         "isolated": [_isolated_card(one, program) for one in program.isolated],
     }
 
