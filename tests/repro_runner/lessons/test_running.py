@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from itertools import groupby
 from pathlib import Path
 from textwrap import dedent
 
@@ -69,6 +70,11 @@ def test_what_a_cell_raises_has_the_line_of_the_file_and_leaves_the_streams_as_t
     assert capfd.readouterr().out == "after\n"
 
 
+def comparable(text: str) -> list[str]:
+    """Without what is measured. A line of generated C++ counts once: some processors need the loop's body twice."""
+    return [line for line, _ in groupby(MEASURED.sub("≈", text).splitlines())]
+
+
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.timeout(900)
@@ -84,6 +90,6 @@ def test_a_lesson_prints_what_its_page_shows(name: str) -> None:
     record, failure = record_lesson(lesson)
     assert not failure
     (kept,) = (run for run in lesson.runs if run.environment.device == "cpu")
-    again = [MEASURED.sub("≈", one["text"]) for one in record["outputs"]]
-    assert again == [MEASURED.sub("≈", one.text) for one in kept.outputs]
+    again = [comparable(one["text"]) for one in record["outputs"]]
+    assert again == [comparable(one.text) for one in kept.outputs]
     assert [bool(one["picture"]) for one in record["outputs"]] == [bool(one.picture) for one in kept.outputs]
