@@ -14,6 +14,7 @@ COMPILER = ROOT / "examples" / "cpp" / "compiler"
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
+@pytest.mark.prove
 def test_the_small_compiler_builds_without_a_warning_and_passes_its_tests(tmp_path: Path) -> None:
     build = str(tmp_path)
     for command in (

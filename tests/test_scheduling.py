@@ -77,6 +77,7 @@ def test_started_in_the_background_of_a_script_a_test_can_interrupt_its_children
     assert "1 passed" in run_pytest(tmp_path, *workers, before=ignoring)
 
 
+@pytest.mark.prove
 def test_what_is_shared_is_made_once_and_the_longest_starts_first(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

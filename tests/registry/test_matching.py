@@ -451,6 +451,7 @@ def hardest() -> list[tuple[Template, str]]:
 
 
 @pytest.mark.slow
+@pytest.mark.prove
 def test_no_text_makes_a_template_or_the_matcher_slow() -> None:
     """A generous limit on a child: backtracking over 100,000 characters would take years, not minutes."""
     child = f"""

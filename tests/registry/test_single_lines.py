@@ -70,6 +70,7 @@ def test_a_line_that_torch_prints_for_many_breaks_names_none(hint: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.prove
 def test_a_line_that_is_said_to_be_recognised_fits_no_other_id() -> None:
     """Whatever fills the placeholders, no other id's line may read the same."""
     choose = random.Random(1)

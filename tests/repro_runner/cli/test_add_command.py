@@ -242,6 +242,7 @@ V1115 10:00:00.000000 1 torch/_dynamo/symbolic_convert.py:1] [0/0] [__graph_brea
 """  # noqa: E501
 
 
+@pytest.mark.prove
 def test_the_breaks_of_a_log_are_added_too(tmp_path: Path, captured: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "breaks.log").write_text(LOG, "utf-8")
     for options, run in ((["--torch", "2.13.0"], "named.json"), ([], "unnamed.json")):

@@ -234,6 +234,7 @@ os._exit(5)
 """
 
 
+@pytest.mark.prove
 def test_a_program_that_closes_its_output_and_leaves_at_once_is_reported_and_its_child_is_not(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(LEAVING, "utf-8")
     done = subprocess.run(

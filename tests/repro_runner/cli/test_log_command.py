@@ -134,6 +134,7 @@ def test_what_a_log_holds_can_not_steer_the_terminal(report: Path, capsys: pytes
     assert not set(shown) & {"\x1b", "\x07", "\x9b"}
 
 
+@pytest.mark.prove
 def test_names_that_are_no_text_and_terminals_that_know_few_characters_are_no_failure(tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"a\xff\n.log")).write_text(REPORT, "utf-8")
     words = [sys.executable, "-m", "repro_runner", "log", str(tmp_path), "--torch", "2.13.0+cpu"]

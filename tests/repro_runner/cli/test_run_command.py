@@ -45,6 +45,7 @@ def test_every_program_has_a_record_of_its_own_version(whole: Path) -> None:
     assert "/tmp/" not in text
 
 
+@pytest.mark.prove
 def test_an_id_means_all_of_its_programs_and_a_name_one_of_them(tmp_path: Path) -> None:
     assert run(tmp_path / "all.json", "gb0116") == 0
     assert sorted(records(tmp_path / "all.json")) == ["GB0116", "GB0116_argument", "GB0116_dataclass"]

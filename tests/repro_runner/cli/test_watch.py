@@ -44,6 +44,7 @@ def test_every_save_is_answered(tmp_path: Path) -> None:
         assert process.wait(timeout=30) == 0
 
 
+@pytest.mark.prove
 def test_once_is_for_scripts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["watch", str(REPRO), "--once"]) == 0
     assert "GB0170: verified" in capsys.readouterr().out

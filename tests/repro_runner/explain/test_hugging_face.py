@@ -39,7 +39,7 @@ PLACE = re.compile(r"in user code at (?P<file>.+):(?P<line>\d+)$", re.MULTILINE)
 LINK = re.compile(r"/gb/gb(\d{4})\.html")
 LIMIT = re.compile(r"hit config\.recompile_limit.*\n +function: '.*' \((?P<file>.+):(?P<line>\d+)\)")
 LIMIT_ID = "GB0039"
-SAMPLE = ("funnel", "wav2vec2")
+SAMPLE = ("wav2vec2",)
 MODELS = [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.prove) for name in NAMES]
 
 Place = tuple[str, int]

@@ -117,6 +117,7 @@ def explained(folder: Path, source: str, *words: str) -> dict[str, Any]:
     return document
 
 
+@pytest.mark.prove
 def test_children_that_are_forked_have_their_own_counts(tmp_path: Path) -> None:
     document = explained(tmp_path, FORKED)
     (site,) = document["sites"]

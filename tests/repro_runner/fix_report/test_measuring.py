@@ -251,6 +251,7 @@ def explain(home: Path, text: str, *options: str) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.prove
 def test_too_little_inside_graphs_is_exit_code_1_and_the_last_line_says_so(tmp_path: Path) -> None:
     done = explain(tmp_path, GIVEN_UP, "--fail-under", "90", "--fail-on-break", "--share", "--format", "json")
     assert done.returncode == 1

@@ -11,6 +11,7 @@ from registry.lessons import read_cells, read_notebooks
 from repro_runner.lessons.notebooks import NOTEBOOKS, execute, make_notebook
 from tests.repro_runner.fixtures.chat_server import saying, serve_chat
 from tests.repro_runner.lessons.test_running import MEASURED
+from tests.scheduling import sampled
 
 ANSWER = """\
 CAUSE: The branch needs a number.
@@ -23,7 +24,7 @@ CAUSE: The branch needs a number.
     return torch.where(x.norm() > 2, x * 2 / x.norm(), x)
 >>>>>>> REPLACE
 """
-NAMES = ("demo", "detector", "taxonomy")
+NAMES = ("detector", "demo", "taxonomy")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -44,7 +45,7 @@ def test_the_committed_notebook_has_the_cells_of_its_text_file_and_outputs_witho
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", sampled(NAMES))
 def test_a_notebook_runs_from_top_to_bottom_and_shows_the_same_again(name: str) -> None:
     notebook = make_notebook(NOTEBOOKS / f"{name}.py")
     execute(notebook)

@@ -15,7 +15,7 @@ from registry.model import CellOutput
 from repro_runner.lessons.recording import EXAMPLES, find_lessons, record_lesson
 from repro_runner.lessons.running import run_cells
 
-IN_MAKE_TEST = ("ahead_of_time", "graph_capture")
+IN_MAKE_TEST = ("graph_capture",)
 """The others take longer, and are in `make prove`."""
 MEASURED = re.compile(r"≈.*")
 """From there to the end of the line there may be further numbers that follow from it."""

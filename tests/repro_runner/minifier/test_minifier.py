@@ -199,6 +199,7 @@ rules:
 """
 
 
+@pytest.mark.prove
 def test_the_command_shrinks_an_attention_block_to_the_op_that_a_device_refuses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_cluster_without_a_gpu_says_so(head: Any, tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.prove
 def test_nothing_is_lost_when_a_worker_is_killed(cluster: Any, whole: Path, tmp_path: Path) -> None:
     out = tmp_path / "ray.json"
     process = start(out, *IDS, address=cluster.address)
