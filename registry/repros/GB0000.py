@@ -31,5 +31,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Do yourself what the other operand would do: add the number it holds."""
+    """Use this when you know what the other operand would do. Do it yourself:
+    here, add the number that it holds."""
     return x.as_subclass(Meters) + OFFSET.meters

@@ -1,5 +1,5 @@
-"""`as_subclass` is called with `torch.Tensor` itself. Dynamo follows it only to
-a proper subclass without a `__torch_dispatch__` of its own."""
+"""`as_subclass` is called with `torch.Tensor` itself. Dynamo follows it only
+to a proper subclass without a `__torch_dispatch__` of its own."""
 import torch
 
 
@@ -18,7 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You had the plain tensor before: keep it and use it. `as_subclass` only
-    makes another view of the same data."""
+    """Use this when you had the plain tensor before. Keep it and use it:
+    `as_subclass` only makes another view of the same data."""
     image = x.as_subclass(Image)
     return x ** image.gamma()

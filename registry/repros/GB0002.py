@@ -1,5 +1,6 @@
-"""An `assert` about a dynamic shape fails for the shape at hand. Dynamo finds
-out while it traces and gives up, even though an `except` would catch it."""
+"""An `assert` about a dynamic shape fails for the shape of this input. Dynamo
+finds out while it traces and gives up, even though an `except` would catch the
+error."""
 import torch
 
 COMPILE = {"dynamic": True}
@@ -18,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Both cases are allowed: ask with `if`. `assert` is for mistakes."""
+    """Use this when shapes that fail the check are allowed, too. Ask with
+    `if`. `assert` is for mistakes."""
     if x.size(0) % 3 != 0:
         x = torch.nn.functional.pad(x, (0, -x.size(0) % 3))
     return x.view(-1, 3)

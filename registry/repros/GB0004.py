@@ -37,8 +37,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The function carries state: make it an instance of a class with
-    `__call__`. Dynamo can add and delete attributes of such an object."""
+    """Use this when the function carries state. Make it an instance of a class
+    with `__call__`: Dynamo can add and delete attributes of such an object."""
     y = ACT(x) * ACT.scale
     del ACT.scale
     return y, hasattr(ACT, "scale")

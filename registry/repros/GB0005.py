@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The text is made of a few fields: write them out in an f-string."""
+    """Use this when the text is made of a few fields. Write them out in an
+    f-string."""
     return x * SCALES[f"{DAY.year:04}-{DAY.month:02}-{DAY.day:02}"]
 
 
@@ -25,5 +26,6 @@ DAY_TEXT = str(DAY)
 
 
 def fixed_outside(x):
-    """The object doesn't change: make the text once, outside."""
+    """Use this when the object doesn't change. Make the text once, outside the
+    compiled function."""
     return x * SCALES[DAY_TEXT]

@@ -38,12 +38,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The method is cheap: leave the cache out. Compiled code computes such
-    numbers once, while tracing."""
+    """Use this when the method is cheap. Leave the cache out: compiled code
+    computes such numbers once, while tracing."""
     return CHILD.pad_uncached(x)
 
 
 def fixed_self(x):
-    """The class doesn't override the method: call it on `self`. There Dynamo
-    looks through the cache, with a warning that it does."""
+    """Use this when the class doesn't override the method. Call it on `self`.
+    There Dynamo looks through the cache, and warns you that it does."""
     return CHILD.pad_by_self(x)

@@ -19,6 +19,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The same in plain Python is a line: write it out, Dynamo traces it."""
+    """Use this when one line of plain Python does the same. Write that line
+    instead: Dynamo traces it."""
     size = next(size for size in SIZES if size >= len(x))
     return torch.nn.functional.pad(x, (0, size - len(x)))

@@ -1,5 +1,5 @@
-"""You call a kernel of your own, or of a library, that was bound with pybind11.
-Dynamo sees a C++ function and knows nothing about it."""
+"""You call a kernel of your own, or of a library, that was bound with
+pybind11. Dynamo sees a C++ function and knows nothing about it."""
 import torch
 from torch.utils.cpp_extension import load_inline
 
@@ -61,13 +61,15 @@ def broken(x):
 
 
 def fixed(x):
-    """Make it a custom operator: tell torch the shape of its result
-    (`register_fake`) and its gradient (`register_autograd`). The kernel itself
-    stays as it is."""
+    """Use this when the kernel does more than call torch's own operators. Make
+    it a custom operator: tell torch the shape of its result (`register_fake`)
+    and its gradient (`register_autograd`). The kernel itself stays as it
+    is."""
     return clip(x.exp()).sum()
 
 
 def fixed_allow(x):
-    """The kernel is made of torch's own operators only: allow it in the graph.
-    Shapes and gradient follow from those operators."""
+    """Use this when the kernel only calls torch's own operators. Allow it in
+    the graph with `allow_in_graph`. Shapes and gradient follow from those
+    operators."""
     return clip_in_graph(x.exp()).sum()

@@ -25,9 +25,10 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """You need the same numbers as before: draw in the caller, and pass them
-    (`skip` stands for a caller that you don't compile). In new code,
-    `torch.rand` draws inside the graph. `random.uniform` doesn't break, but in
-    torch 2.13.0 Inductor computes wrong results with it on a CPU."""
+    """Use this when you need the same random numbers as before. Draw them in
+    the caller, and pass them in (`skip` stands for a caller that you don't
+    compile). In new code, use `torch.rand`, which draws inside the graph.
+    `random.uniform` doesn't break, but in torch 2.13.0 Inductor computes wrong
+    results with it on a CPU."""
     amount = 0.9 + 0.2 * random.random()
     return brighten(x, amount)

@@ -30,8 +30,9 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """Save between two compiled functions, in a caller that you don't compile
-    (`skip` stands for that)."""
+    """Use this when you can split the function where it saves. Save between
+    two compiled functions, in a caller that you don't compile (`skip` stands
+    for that)."""
     hidden = encode(x)
     torch.save(hidden, FILE)
     return decode(hidden)

@@ -23,8 +23,9 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """Ask the clock in the caller, and compile only what computes. `skip`
-    stands for a caller that you don't compile. To measure, also wait for the
-    device there (`torch.cuda.synchronize()`)."""
+    """Use this when you need the time only for a log or a measurement. Ask the
+    clock in the caller, and compile only what computes. `skip` stands for a
+    caller that you don't compile. To measure, also wait for the device there
+    (`torch.cuda.synchronize()`)."""
     scores = score(x)
     return {"at": time.time(), "scores": scores}

@@ -18,6 +18,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The data doesn't change: read it once, before you compile. Data that
-    changes goes into a tensor, which you pass as an argument."""
+    """Use this when the data doesn't change. Read it once, before you compile.
+    Put data that changes into a tensor, and pass that as an argument."""
     return x.sum(0) / NODES

@@ -24,16 +24,16 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """You can compile a smaller part: leave `zero_grad()` to the loop, and
-    compile what computes the loss. `skip` stands for a loop that you don't
-    compile."""
+    """Use this when it is enough to compile the part that computes the loss.
+    Leave `zero_grad()` to the training loop. `skip` stands for a loop that you
+    don't compile."""
     optimizer.zero_grad()
     return loss_of(x)
 
 
 def fixed_none(x):
-    """The step must stay one graph: remove the gradients yourself, as
-    `zero_grad()` does."""
+    """Use this when the step must stay one graph. Remove the gradients
+    yourself, as `zero_grad()` does."""
     for parameter in model.parameters():
         parameter.grad = None
     return model(x).square().mean()

@@ -23,7 +23,8 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """Scale in the training loop, where `backward()` and `scaler.step()` are
-    called, too. `skip` stands for a loop that you don't compile."""
+    """Use this when your training loop calls `backward()` and `scaler.step()`.
+    Scale the loss in that loop, too. `skip` stands for a loop that you don't
+    compile."""
     loss = loss_of(x)
     return scaler.scale(loss)

@@ -22,7 +22,8 @@ def broken(state, x):
 
 
 def fixed(state, x):
-    """Ask whether the attribute is there before you delete it."""
+    """Use this when the attribute may already be gone. Ask with `hasattr`
+    before you delete it."""
     del state.cache
     if hasattr(state, "cache"):
         del state.cache

@@ -20,7 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Give the variable a value on every path."""
+    """Use this when one path leaves the variable without a value. Give it a
+    value on every path, here with a default before the `if`."""
     scale = 2
     if x.dim() == 2:
         scale = x.size(1)

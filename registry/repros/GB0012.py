@@ -24,8 +24,8 @@ broken.__code__ = broken.__code__.replace(co_varnames=("x", ".scale"))
 
 
 def fixed(x):
-    """Give the variable a value on every path, and don't rename variables in
-    bytecode."""
+    """Use this when your code renames variables in bytecode. Don't rename
+    them, and give the variable a value on every path."""
     scale = 2
     if x.dim() == 2:
         scale = x.size(1)

@@ -1,5 +1,6 @@
 """The compiled function removes a hook that was registered before it ran.
-Dynamo can deal with a hook's handle only in the function that registered it."""
+Dynamo can deal with a hook's handle only in the function that registered
+it."""
 import torch
 
 EFFECTS = {
@@ -28,8 +29,9 @@ def broken(layer, x):
 
 
 def fixed(layer, x):
-    """The hook must end inside the compiled function: leave it registered and
-    switch it off by a flag it reads. Else call `remove()` outside."""
+    """Use this when the hook must end inside the compiled function. Leave it
+    registered, and switch it off with a flag that it reads. If it may end
+    later, call `remove()` outside."""
     y = layer(x)
     HOOK["on"] = False
     return y + layer(x)

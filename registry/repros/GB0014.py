@@ -21,8 +21,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Short sequences: step through them with a cell that shares the weights.
-    The loop is unrolled, so the graph grows with the length."""
+    """Use this when the sequences are short. Step through them with a cell
+    that shares the weights. The loop is unrolled, so the graph grows with the
+    length."""
     state = x.new_zeros(4)
     states = []
     for step in x:
@@ -32,7 +33,8 @@ def fixed(x):
 
 
 def fixed_flag(x):
-    """You keep `nn.GRU`: the flag `allow_rnn` lets Dynamo put it into graphs.
-    PyTorch calls that experimental; try it with your backend."""
+    """Use this when you want to keep `nn.GRU`. The flag `allow_rnn` lets
+    Dynamo put it into graphs. PyTorch calls that experimental, so try it with
+    your backend."""
     output, _ = GRU(x)
     return output

@@ -1,5 +1,6 @@
-"""A sparse matrix, here the edges of a graph, is used in the compiled function.
-Dynamo can't describe sparse layouts, so the matrix can't enter a graph."""
+"""A sparse matrix, here the edges of a graph, is used in the compiled
+function. Dynamo can't describe sparse layouts, so the matrix can't enter a
+graph."""
 import torch
 
 EDGES = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
@@ -17,13 +18,14 @@ def broken(x):
 
 
 def fixed(x):
-    """The matrix is large: keep indices and values in ordinary tensors, and
-    add up what each entry brings."""
+    """Use this when the matrix is large. Keep its indices and values in
+    ordinary tensors, and add up what each entry contributes."""
     to, origin = EDGES
     rows = WEIGHTS[:, None] * x[origin]
     return torch.relu(torch.zeros_like(x).index_add(0, to, rows))
 
 
 def fixed_dense(x):
-    """The matrix is small: convert it once, outside the compiled function."""
+    """Use this when the matrix is small. Convert it to a dense matrix once,
+    outside the compiled function."""
     return torch.relu(DENSE @ x)

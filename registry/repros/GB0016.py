@@ -16,5 +16,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Build it with `layout=torch.jagged`, the kind torch.compile supports."""
+    """Use this when you build the nested tensor yourself. Pass
+    `layout=torch.jagged`: torch.compile supports that kind."""
     return torch.nested.to_padded_tensor(JAGGED * 2, 0.0) * x

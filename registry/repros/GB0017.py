@@ -24,5 +24,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Mark the function with the public decorator; it means the same."""
+    """Use this when your own code calls `invoke_subgraph`. Mark the function
+    with the public decorator `nested_compile_region` instead. It means the
+    same."""
     return square_region(x) + 1

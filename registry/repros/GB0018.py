@@ -22,6 +22,6 @@ def broken(x):
 
 
 def fixed(x):
-    """You control the outer trace: make the size one that has an example
-    value, as the sizes of example inputs do."""
+    """Use this when you control the outer trace. Make the size one that has an
+    example value, as the sizes of example inputs do."""
     return x.sin() if KNOWN is not None else x

@@ -31,14 +31,16 @@ broken.__code__ = without_formatting(broken.__code__)
 
 
 def fixed(x):
-    """The bytecode is yours: leave it as Python made it."""
+    """Use this when you changed the bytecode yourself. Leave it as Python made
+    it."""
     low = "low {value}".format(value=x.min())
     peak = "peak {value}".format(value=x.max())
     return x.sin(), f"{low}, {peak}"
 
 
 def fixed_names(x):
-    """You can't change the bytecode: give the fields different names."""
+    """Use this when you can't change the bytecode. Give the fields different
+    names."""
     low = "low {low}".format(low=x.min())
     peak = "peak {peak}".format(peak=x.max())
     return x.sin(), f"{low}, {peak}"

@@ -1,6 +1,6 @@
 """An f-string contains a float that Dynamo treats as dynamic: its value is an
-input of the graph, not known while tracing. Dynamo can't put such a number into
-the parts of an f-string."""
+input of the graph, not known while tracing. Dynamo can't put such a number
+into the parts of an f-string."""
 import torch
 
 COMPILE = {"dynamic": True}
@@ -16,11 +16,12 @@ def broken(x, rate):
 
 
 def fixed(x, rate):
-    """You need the string: `str.format` can wait for the number."""
+    """Use this when the float has many values and you need it in a string.
+    Call `str.format`, which can wait for the number."""
     return x.sin(), "rate {}".format(rate)
 
 
 def fixed_flag(x, rate):
-    """The float has few values: `specialize_float` makes it a constant, at the
-    cost of a compilation for each value."""
+    """Use this when the float has few values. The flag `specialize_float`
+    makes it a constant. Each value then costs a compilation."""
     return x.sin(), f"rate {rate}"

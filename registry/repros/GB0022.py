@@ -27,5 +27,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Import at the top of the file, so that Dynamo sees a plain global."""
+    """Use this when the import can move to the top of the file. Dynamo then
+    sees a plain global."""
     return lazy.sin(x)

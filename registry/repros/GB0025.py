@@ -1,5 +1,5 @@
-"""Your code, or a library, calls `torch._dynamo.graph_break()`, which splits the
-graph in two. If the call has a message, that says why."""
+"""Your code, or a library, calls `torch._dynamo.graph_break()`, which splits
+the graph in two. If the call has a message, that says why."""
 import torch
 
 TITLE = "Left over from debugging"
@@ -16,6 +16,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing depends on the split: delete the call."""
+    """Use this when nothing depends on the split. Delete the call."""
     x = x.sin()
     return x.cos()

@@ -1,6 +1,6 @@
-"""The call stands between the layers of a model, so that the compiler gets many
-small graphs in place of a large one. People do this where compiling takes too
-long."""
+"""The call stands between the layers of a model, so that the compiler gets
+many small graphs in place of a large one. People do this where compiling takes
+too long."""
 import torch
 
 TITLE = "Between layers"
@@ -27,7 +27,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Compiling takes too long: mark what repeats with
+    """Use this when compiling takes too long. Mark what repeats with
     `nested_compile_region`. It is then compiled once and used for all
     layers."""
     with torch.no_grad():
@@ -37,7 +37,7 @@ def fixed(x):
 
 
 def fixed_plain(x):
-    """Compiling is fast enough now: delete the calls."""
+    """Use this when compiling is fast enough now. Delete the calls."""
     with torch.no_grad():
         for layer in layers:
             x = layer(x).relu()

@@ -1,5 +1,5 @@
-"""A function of a library has the call in it, with a message that says why. You
-can't edit the library."""
+"""A function of a library has the call in it, with a message that says why.
+You can't edit the library."""
 import torch
 
 TITLE = "Inside a library"
@@ -43,12 +43,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The reason is gone, and the function is short: use a copy of your own
-    without the call."""
+    """Use this when the reason for the call is gone, and the function is
+    short. Use your own copy of it, without the call."""
     return norm(x.sin()).exp()
 
 
 def fixed_custom_op(x):
-    """The reason still holds: a custom operator runs the function inside the
-    graph, and Dynamo doesn't look into it."""
+    """Use this when the reason for the call still holds. A custom operator
+    runs the function inside the graph, and Dynamo doesn't look into it."""
     return norm_op(x.sin()).exp()

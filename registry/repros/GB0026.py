@@ -1,5 +1,5 @@
-"""A tensor subclass is made from a list. Dynamo follows the constructor that it
-inherits from `torch.Tensor` only when the one argument is a tensor."""
+"""A tensor subclass is made from a list. Dynamo follows the constructor that
+it inherits from `torch.Tensor` only when the one argument is a tensor."""
 import torch
 
 REQUIRES = {"device": "cpu"}
@@ -18,11 +18,12 @@ def broken(x):
 
 
 def fixed(x):
-    """Make a tensor first, then the subclass from it."""
+    """Use this when the class inherits its constructor from `torch.Tensor`.
+    Make a tensor first, then the subclass from it."""
     return Weights(torch.tensor([0.5, 0.4, 0.1])) * x
 
 
 def fixed_view(x):
-    """The class has a constructor of its own with other arguments:
-    `as_subclass` doesn't call it."""
+    """Use this when the class has its own constructor with other arguments.
+    Call `as_subclass`, which doesn't call that constructor."""
     return torch.tensor([0.5, 0.4, 0.1]).as_subclass(Weights) * x

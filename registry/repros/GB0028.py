@@ -25,7 +25,8 @@ broken.__code__ = broken.__code__.replace(co_code=bytes(code), co_stacksize=9)
 
 
 def fixed(x, error):
-    """You compare classes: `issubclass` asks what the instruction asks."""
+    """Use this when you compare error classes. Call `issubclass`: it makes the
+    same check as the instruction."""
     if issubclass(error, ValueError):
         return x.sin()
     return x.cos()

@@ -1,5 +1,5 @@
-"""The program asks for it: `comptime` code runs while Dynamo traces, and
-its `graph_break()` ends the graph at that point."""
+"""The program asks for this break: `comptime` code runs while Dynamo traces,
+and its `graph_break()` ends the graph at that point."""
 import torch
 from torch._dynamo.comptime import comptime
 
@@ -17,14 +17,14 @@ def broken(x):
 
 
 def fixed(x):
-    """You are done debugging: remove the call."""
+    """Use this when you are done debugging. Remove the call."""
     x = x.sin()
     return x.cos()
 
 
 def fixed_print(x):
-    """You wanted to see the graph so far: `comptime` prints it while Dynamo
-    traces, and the graph goes on."""
+    """Use this when you want to see the graph so far. `comptime` can print it
+    while Dynamo traces, and the graph goes on."""
     x = x.sin()
     comptime(lambda context: context.print_graph())
     return x.cos()

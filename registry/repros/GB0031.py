@@ -1,6 +1,6 @@
-"""A module has its own `__getattribute__`, and that does something Dynamo can't
-trace. `torchdynamo_force_dynamic = False` makes Dynamo treat the module as in
-a strict export; without it the break has another name."""
+"""A module has its own `__getattribute__`, and that does something Dynamo
+can't trace. `torchdynamo_force_dynamic = False` makes Dynamo treat the module
+as in a strict export; without it the break has another name."""
 import json
 
 import torch
@@ -44,6 +44,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Only one attribute is special: make it a property, and do what can't be
-    traced before the model runs."""
+    """Use this when only one attribute is special. Make it a property, and do
+    what Dynamo can't trace before the model runs."""
     return PROPERTY_NET(x)

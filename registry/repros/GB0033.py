@@ -26,12 +26,14 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Shapes are the same: compare into a tensor, and select with it."""
+    """Use this when the shapes are the same. Compare into a tensor, and select
+    with `torch.where`."""
     same = (x == y).all()
     return torch.where(same, x * 10, x - y)
 
 
 def fixed_custom_op(x, y):
-    """No operator of torch does it: write a custom operator that answers with
-    a tensor. Nothing to differentiate here, so it needs no autograd."""
+    """Use this when no operator of torch does what you need. Write a custom
+    operator that returns a tensor. There is nothing to differentiate here, so
+    it needs no autograd."""
     return torch.where(same_op(x, y), x * 10, x - y)

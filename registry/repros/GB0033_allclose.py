@@ -17,12 +17,14 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """`torch.isclose` compares in the same way and answers with a tensor."""
+    """Use this when both branches are cheap. `torch.isclose` compares in the
+    same way and returns a tensor. Select with `torch.where`."""
     close = torch.isclose(x, y).all()
     return torch.where(close, x * 10, x - y)
 
 
 def fixed_cond(x, y):
-    """A branch is expensive: hand the tensor to `torch.cond`."""
+    """Use this when a branch is expensive. Compare with `torch.isclose`, and
+    pass the tensor to `torch.cond`."""
     close = torch.isclose(x, y).all()
     return torch.cond(close, lambda x, y: x * 10, torch.sub, (x, y))

@@ -17,16 +17,16 @@ def broken(x, lengths):
 
 
 def fixed(x, lengths):
-    """The padded tensor has a size that is known: use that one. The mask is
-    then as wide as the tensor."""
+    """Use this when the tensor is padded to a size that is known. Use that
+    size: the mask is then as wide as the tensor."""
     steps = torch.arange(x.shape[1], device=x.device)
     valid = steps < lengths.unsqueeze(1)
     return (x * valid).sum(1)
 
 
 def fixed_flag(x, lengths):
-    """You need the exact size: set `capture_scalar_outputs`. The size is then
-    known only when the graph runs."""
+    """Use this when you need the exact size. Set `capture_scalar_outputs`. The
+    size is then known only when the graph runs."""
     steps = torch.arange(lengths.max(), device=x.device)
     valid = steps < lengths.unsqueeze(1)
     return (x[:, steps] * valid).sum(1)

@@ -16,14 +16,14 @@ def broken(x):
 
 
 def fixed(x):
-    """You don't write into the row: `index_select` copies it, inside the
-    graph."""
+    """Use this when you don't write into the row. `index_select` copies it,
+    inside the graph."""
     best = x.sum(dim=1).argmax()
     return x.index_select(0, best.view(1)).squeeze(0).exp()
 
 
 def fixed_flag(x):
-    """You need the view itself: set `capture_scalar_outputs`, and take the
-    integer with `.item()`."""
+    """Use this when you need the view itself. Set `capture_scalar_outputs`,
+    and read the integer with `.item()`."""
     best = x.sum(dim=1).argmax()
     return x[best.item()].exp()

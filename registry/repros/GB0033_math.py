@@ -22,14 +22,15 @@ def broken(x):
 
 
 def fixed(x):
-    """torch has the same function: call that one. Like `math.sqrt`,
-    `.detach()` stops the gradient."""
+    """Use this when the gradient should stop at the root, as it does now. Call
+    torch's `sqrt`, which computes the same. `.detach()` stops the gradient, as
+    `math.sqrt` does."""
     scale = x.square().sum().detach().sqrt()
     return x / scale
 
 
 def fixed_differentiable(x):
-    """You train, and the root should get a gradient, too: leave out
-    `.detach()`."""
+    """Use this when you train, and the root should get a gradient, too. Call
+    torch's `sqrt` without `.detach()`."""
     scale = x.square().sum().sqrt()
     return x / scale

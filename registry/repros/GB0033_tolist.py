@@ -17,14 +17,15 @@ def broken(x, sizes):
 
 
 def fixed(x, sizes):
-    """You reduce each part: number the elements by part, and add them up with
-    `index_add`."""
+    """Use this when you only add up each part. Number the elements by part,
+    and sum them with `index_add`."""
     place = torch.arange(len(x), device=x.device)
     part = torch.bucketize(place, sizes.cumsum(0), right=True)
     return torch.zeros_like(x[:2]).index_add(0, part, x)
 
 
 def fixed_flag(x, sizes):
-    """You need the parts themselves: set `capture_scalar_outputs`."""
+    """Use this when you need the parts themselves. Set
+    `capture_scalar_outputs`, and keep `.tolist()`."""
     parts = x.split(sizes.tolist())
     return torch.stack([part.sum() for part in parts])

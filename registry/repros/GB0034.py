@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Both cases are allowed: ask with `if`. `assert` is for mistakes."""
+    """Use this when an input that fails the check is allowed, too. Ask with
+    `if`. `assert` is for mistakes."""
     if x.dim() != 2:
         x = x.unsqueeze(0)
     return x.sin()

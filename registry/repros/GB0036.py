@@ -17,13 +17,14 @@ def broken(x):
 
 
 def fixed(x):
-    """You reduce the selection anyway: keep the full size and mask the rest."""
+    """Use this when you reduce the selection anyway. Keep the full size, and
+    mask the rest."""
     return torch.where(x > 0, x.exp(), 0).sum()
 
 
 def fixed_flag(x):
-    """You need the selection itself: set `capture_dynamic_output_shape_ops`.
-    The graph then has a size that is known only when it runs; code that
-    branches on that size still breaks."""
+    """Use this when you need the selection itself. Set
+    `capture_dynamic_output_shape_ops`. The graph then has a size that is known
+    only when it runs. Code that branches on that size still breaks."""
     positive = x[x > 0]
     return positive.exp().sum()

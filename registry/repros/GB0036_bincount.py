@@ -1,5 +1,5 @@
-"""`torch.bincount` counts integers. Its result is as long as the largest one
-says. You meet this in histograms and in class weights."""
+"""`torch.bincount` counts integers. The largest integer decides how long the
+result is. You meet this in histograms and in class weights."""
 import torch
 
 TITLE = "torch.bincount"
@@ -15,12 +15,14 @@ def broken(x, label):
 
 
 def fixed(x, label):
-    """You know the number of bins: add ones into a table of that size."""
+    """Use this when you know the number of bins. Add ones into a table of that
+    size."""
     zeros = label.new_zeros(5)
     return x * zeros.index_add(0, label, torch.ones_like(label))
 
 
 def fixed_flag(x, label):
-    """The number of bins depends on the data: set
-    `capture_dynamic_output_shape_ops`, and cut to the size you need."""
+    """Use this when the number of bins depends on the data. Set
+    `capture_dynamic_output_shape_ops`, and cut the result to the size you
+    need."""
     return x * torch.bincount(label, minlength=5)[:5]

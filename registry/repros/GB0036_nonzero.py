@@ -1,5 +1,5 @@
 """`torch.where(mask)` with one argument, `nonzero` and `argwhere` list the
-places that are not zero. How many there are depends on the data."""
+positions that are not zero. How many there are depends on the data."""
 import torch
 
 TITLE = "nonzero, where(mask)"
@@ -16,12 +16,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You only use the places to read and write: work with the mask."""
+    """Use this when you use the positions only to read and write. Work with
+    the mask instead."""
     return torch.where(x > 0, x, 0).sum(1)
 
 
 def fixed_flag(x):
-    """You need the places themselves: set
+    """Use this when you need the positions themselves. Set
     `capture_dynamic_output_shape_ops`."""
     rows, columns = torch.where(x > 0)
     return x.new_zeros(4).index_add(0, rows, x[rows, columns])

@@ -1,5 +1,6 @@
-"""`torch.repeat_interleave` with a tensor of counts: the size of the result is
-their sum. You meet this where durations or degrees stretch a sequence."""
+"""`torch.repeat_interleave` gets a tensor of counts, and the size of the
+result is their sum. You meet this where durations or degrees stretch a
+sequence."""
 import torch
 
 TITLE = "repeat_interleave"
@@ -16,11 +17,12 @@ def broken(x, counts):
 
 
 def fixed(x, counts):
-    """You know the sum of the counts: give it as `output_size`."""
+    """Use this when you know the sum of the counts. Pass it as
+    `output_size`."""
     return x.repeat_interleave(counts, output_size=8).exp()
 
 
 def fixed_flag(x, counts):
-    """The sum differs from call to call: set
+    """Use this when the sum of the counts differs from call to call. Set
     `capture_dynamic_output_shape_ops`."""
     return x.repeat_interleave(counts).exp()

@@ -16,13 +16,14 @@ def broken(x, label):
 
 
 def fixed(x, label):
-    """You know the largest label: make a table with a row for each label, used
-    or not."""
+    """Use this when you know the largest label. Make a table with a row for
+    each label, used or not."""
     size = label.new_zeros(5).index_add(0, label, torch.ones_like(label))
     return x / size[label]
 
 
 def fixed_flag(x, label):
-    """Labels can be any number: set `capture_dynamic_output_shape_ops`."""
+    """Use this when labels can be any number. Set
+    `capture_dynamic_output_shape_ops`."""
     _, group, size = label.unique(return_inverse=True, return_counts=True)
     return x / size[group]

@@ -17,13 +17,14 @@ def broken(x):
 
 
 def fixed(x):
-    """The new value is cheap: compute it for all elements, and select."""
+    """Use this when the new value is cheap. Compute it for all elements, and
+    select with `torch.where`."""
     y = x.sin()
     return torch.where(y > 0, y * 2, y)
 
 
 def fixed_flag(x):
-    """The new value is expensive, and few elements need it: set
+    """Use this when the new value is expensive, and few elements need it. Set
     `capture_dynamic_output_shape_ops`."""
     y = x.sin()
     y[y > 0] *= 2

@@ -57,8 +57,9 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """You can change the call: count outside, and pass the number. The second
-    value of an `int` argument makes Dynamo treat it as a variable."""
+    """Use this when you can change the call. Count outside, and pass the
+    number. From the second value on, Dynamo treats an `int` argument as a
+    variable."""
     for _ in range(9):
         net_with_argument.step += 1
         x = net_with_argument(x, net_with_argument.step)
@@ -67,8 +68,8 @@ def fixed(x):
 
 @skip
 def fixed_buffer(x):
-    """The count belongs to the model and is saved with it: make it a buffer. A
-    tensor's value is no reason to compile again."""
+    """Use this when the count belongs to the model and is saved with it. Make
+    it a buffer. A tensor's value is no reason to compile again."""
     for _ in range(9):
         x = net_with_buffer(x)
     return x
@@ -76,8 +77,9 @@ def fixed_buffer(x):
 
 @skip
 def fixed_flag(x):
-    """You can't change the module: with this flag its `int` attributes are
-    variables, as `int` arguments are."""
+    """Use this when you can't change the module. With the flag
+    `allow_unspec_int_on_nn_module`, its `int` attributes are variables, as
+    `int` arguments are."""
     for _ in range(9):
         x = net(x)
     return x

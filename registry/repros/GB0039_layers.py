@@ -1,5 +1,5 @@
-"""Each block of a model is compiled by itself, and each has a number of its
-own. All blocks run the same `forward`, so their versions count together."""
+"""Each block of a model is compiled separately, and each has its own number.
+All blocks run the same `forward`, so their versions count together."""
 import torch
 from torch._dynamo.decorators import skip
 
@@ -36,7 +36,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Compile the whole model: it is one graph then, and one version."""
+    """Use this when you can compile the whole model at once. It is then one
+    graph, and one version."""
     for block in blocks:
         x = block(x)
     return x
@@ -44,8 +45,8 @@ def fixed(x):
 
 @skip
 def fixed_limit(x):
-    """You want one version per block: raise the limit to the number of blocks.
-    Each version costs a compilation."""
+    """Use this when you want one version per block. Raise `recompile_limit` to
+    the number of blocks. Each version costs a compilation."""
     for block in blocks:
         x = block(x)
     return x
@@ -53,8 +54,9 @@ def fixed_limit(x):
 
 @skip
 def fixed_flag(x):
-    """One version shall serve all blocks: with this flag an `int` attribute of
-    a module is a variable."""
+    """Use this when one version should serve all blocks. With the flag
+    `allow_unspec_int_on_nn_module`, an `int` attribute of a module is a
+    variable."""
     for block in blocks:
         x = block(x)
     return x

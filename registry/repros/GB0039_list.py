@@ -30,8 +30,9 @@ def broken(steps):
 
 @skip
 def fixed(steps):
-    """The items have one shape: keep them in a tensor. A length that changes
-    is dynamic by itself, and one version serves all lengths above 1."""
+    """Use this when all items have the same shape. Keep them in a tensor.
+    Dynamo treats a length that changes as dynamic, so one version serves all
+    lengths above 1."""
     history, found = steps.new_empty(0, 4), []
     for step in steps:
         history = torch.cat([history, step[None]])

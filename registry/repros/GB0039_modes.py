@@ -30,9 +30,9 @@ def broken(x):
 
 @skip
 def fixed_flag(x):
-    """All combinations are needed, and you know how many: raise the limit to
-    their number. Each costs a compilation, and they are tried in turn at each
-    call."""
+    """Use this when you need all combinations, and you know how many there
+    are. Raise `recompile_limit` to that number. Each costs a compilation, and
+    each call tries them in turn."""
     found = []
     for dtype in DTYPES:
         for mode in MODES:

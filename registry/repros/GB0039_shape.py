@@ -26,9 +26,10 @@ def broken(sequences):
 
 @skip
 def fixed(sequences):
-    """You know which dimension changes: `mark_dynamic` names it, and one
-    version serves all lengths. Without `dynamic=False`, Dynamo finds that out
-    by itself at the second length."""
+    """Use this when you know which dimension changes. Name it with
+    `mark_dynamic`, and one version serves all lengths. Without
+    `dynamic=False`, you don't need this: Dynamo finds it out at the second
+    length."""
     found = []
     for x in sequences:
         torch._dynamo.mark_dynamic(x, 0)
@@ -38,8 +39,8 @@ def fixed(sequences):
 
 @skip
 def fixed_pad(sequences):
-    """You want fixed shapes: fill up with zeros to a few sizes. Zeros must not
-    change the result; else use a mask."""
+    """Use this when you want fixed shapes. Fill up with zeros to a few sizes.
+    If the zeros would change the result, use a mask."""
     found = []
     for x in sequences:
         filled = x.new_zeros(-(-len(x) // 8) * 8)

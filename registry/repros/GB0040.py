@@ -15,5 +15,5 @@ def broken(x):
 
 
 def fixed(x):
-    """A branch has nothing to do: let it return a copy."""
+    """Use this when a branch has nothing to do. Let it return a copy."""
     return torch.cond(x.sum() < 0, torch.neg, lambda x: x.clone(), (x,))

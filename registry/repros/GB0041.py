@@ -19,14 +19,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The usual choice: take the version of the function that returns a new
-    tensor."""
+    """Use this when you need gradients, and in most other cases. Call the
+    version of the function that returns a new tensor."""
     x = x + 1
     return torch.cond(len(x) > 4, torch.relu, torch.sigmoid, (x,))
 
 
 def fixed_no_grad(x):
-    """Inference only: with gradients off, a branch may write to its inputs."""
+    """Use this when you only do inference. With gradients off, a branch may
+    write to its inputs."""
     x = x + 1
     with torch.no_grad():
         return torch.cond(len(x) > 4, torch.relu_, torch.sigmoid_, (x,))

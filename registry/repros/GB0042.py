@@ -34,11 +34,12 @@ def broken(x):
 
 
 def fixed(x):
-    """Put the call into a function and mark that as the region."""
+    """Use this when you want the code to be compiled only once. Put the call
+    into a function, and mark that function as the region."""
     return scaled(x) + scaled(x + 1)
 
 
 def fixed_inline(x):
-    """The code is short, so compiling it twice costs little: call the object
-    itself, without a region."""
+    """Use this when the code is short, so that compiling it twice costs
+    little. Call the object itself, without a region."""
     return scale(x) + scale(x + 1)

@@ -36,11 +36,12 @@ def broken(x):
 
 
 def fixed(x):
-    """You keep the low-level API: give the operator the tag, once its tests
-    pass (`torch.library.opcheck`)."""
+    """Use this when you keep the low-level API. Give the operator the tag,
+    once its tests pass (`torch.library.opcheck`)."""
     return torch.ops.gb0043.tagged(x) + 1
 
 
 def fixed_custom(x):
-    """You can define it anew: `torch.library.custom_op` sets the tag."""
+    """Use this when you can define the operator again. Use
+    `torch.library.custom_op`, which sets the tag."""
     return custom(x) + 1

@@ -1,5 +1,6 @@
-"""One row was taken out of a nested tensor of the older, strided kind. It is an
-ordinary tensor, but a view of the nested one, and Dynamo can't take that."""
+"""One row was taken out of a nested tensor of the older, strided kind. It is
+an ordinary tensor, but a view of the nested one, and Dynamo can't take
+that."""
 import torch
 
 NESTED = torch.nested.nested_tensor([torch.arange(2.0), torch.arange(3.0)])
@@ -16,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Copy the row outside; the copy is no view."""
+    """Use this when you take the row out before the compiled function runs.
+    Copy it there: the copy is not a view."""
     return x * COPY

@@ -25,8 +25,9 @@ def broken(batch):
 
 
 def fixed(batch):
-    """Ask once where the tensor is made, outside the compiled function, and
-    pass the answer along. Each answer gets a graph of its own."""
+    """Use this when you know where the tensor is made. Ask there once, outside
+    the compiled function, and pass the answer along. Each answer gets its own
+    graph."""
     x = batch.data
     if batch.frozen:
         x = x.clone()

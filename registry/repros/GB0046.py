@@ -13,7 +13,8 @@ def broken(x):
 
 
 def fixed(x):
-    """`torch.no_grad` may count as inference too: ask whether gradients are on.
-    Inference mode turns them off. Dynamo makes a graph for each answer."""
+    """Use this when `torch.no_grad` may count as inference, too. Ask whether
+    gradients are on: inference mode turns them off. Dynamo makes a graph for
+    each answer."""
     slope = 0.1 if torch.is_grad_enabled() else 0.0
     return torch.nn.functional.leaky_relu(x, slope)

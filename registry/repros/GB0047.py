@@ -35,7 +35,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Wrap the value with `VariableTracker.build` before you pass it on."""
+    """Use this when your compile-time code calls a traced function. Wrap the
+    value with `VariableTracker.build` before you pass it on."""
 
     def scaled(by):
         return x * by

@@ -18,11 +18,12 @@ def broken(x):
 
 
 def fixed(x):
-    """You need the operator from `torch.ops`: convert the number to a plain
-    `float` outside."""
+    """Use this when you need the operator from `torch.ops`. Convert the number
+    to a plain `float` outside."""
     return torch.ops.aten.leaky_relu(x, NUMBER)
 
 
 def fixed_public(x):
-    """There is a public function for it: that takes the numpy number."""
+    """Use this when there is a public function for the operator. Call that
+    one: it accepts the numpy number."""
     return torch.nn.functional.leaky_relu(x, SLOPE)

@@ -1,5 +1,5 @@
 """An `except` names an error class of numpy. Dynamo keeps what comes from
-numpy apart from Python's own classes, and only the latter may stand there. It
+numpy apart from Python's own classes, and accepts only Python's own there. It
 looks at the `except` lines in turn until one matches, so it meets this one."""
 import numpy as np
 import torch
@@ -24,8 +24,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The classes have nothing in common: put Python's own first. Dynamo looks
-    no further than the one that matches."""
+    """Use this when the two classes have nothing in common. Put Python's own
+    first. Dynamo looks no further than the one that matches."""
     try:
         if x.dim() != 2:
             raise TypeError("need a matrix")

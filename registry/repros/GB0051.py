@@ -1,6 +1,6 @@
 """An `except` names several error classes, and one of them comes from numpy.
 Dynamo keeps what comes from numpy apart from Python's own classes, and accepts
-only the latter in the tuple."""
+only Python's own in the tuple."""
 import numpy as np
 import torch
 
@@ -21,7 +21,8 @@ def broken(x):
 
 
 def fixed(x):
-    """`LinAlgError` is a `ValueError`: one name catches both."""
+    """Use this when one class includes the other. `LinAlgError` is a
+    `ValueError`, so one name catches both."""
     try:
         if x.dim() != 2:
             raise ValueError("need a matrix")
@@ -31,8 +32,8 @@ def fixed(x):
 
 
 def fixed_order(x):
-    """You want to keep both names: put Python's own first. Dynamo looks no
-    further than the one that matches."""
+    """Use this when you want to keep both names. Put Python's own first.
+    Dynamo looks no further than the one that matches."""
     try:
         if x.dim() != 2:
             raise ValueError("need a matrix")

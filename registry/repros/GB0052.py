@@ -29,5 +29,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave the attribute out: by default Dynamo traces such modules."""
+    """Use this when the module changes itself in `forward`. Leave the
+    attribute out: by default Dynamo traces such modules."""
     return SINE(x)

@@ -24,5 +24,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Convert the object to a plain number outside, and pass that."""
+    """Use this when the object stands for a plain number. Convert it outside,
+    and pass the number."""
     return x.view(COUNT, 2)

@@ -1,5 +1,5 @@
-"""`Tensor.apply_` and `Tensor.map_` call a Python function for every element. A
-graph can't hold a Python function as an argument."""
+"""`Tensor.apply_` and `Tensor.map_` call a Python function for every element.
+A graph can't hold a Python function as an argument."""
 import torch
 
 TITLE = "x.apply_(function)"
@@ -17,7 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Operators of torch can do it: this is also much faster, since no Python
-    runs per element."""
+    """Use this when torch has operators for what the function does. Call them
+    instead. This is also much faster, since no Python runs per element."""
     y = x.detach()
     return x + torch.where(y > 0, y * 2, y)

@@ -1,4 +1,4 @@
-"""`torch.frombuffer` or `torch.tensor` makes a tensor of a Python buffer: a
+"""`torch.frombuffer` or `torch.tensor` makes a tensor from a Python buffer: a
 `bytearray`, an `array.array`, a `memoryview`. You meet this where data come
 from a file or from the network."""
 import torch
@@ -20,6 +20,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Make the tensor outside, once, or pass it in. It shares the memory, so
-    it also shows what is written into the buffer later."""
+    """Use this when the buffer exists before the compiled function runs. Make
+    the tensor outside, once, or pass it in. It shares the memory, so it also
+    shows what is written into the buffer later."""
     return x * TABLE

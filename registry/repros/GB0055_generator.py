@@ -29,7 +29,7 @@ def broken(x):
 
 
 def fixed_custom_op(x):
-    """The numbers must come from this generator: draw them in a custom
-    operator, or draw them before the call and pass them in. The tag tells the
-    compiler not to merge two calls."""
+    """Use this when the numbers must come from this generator. Draw them in a
+    custom operator, or draw them before the call and pass them in. The tag
+    tells the compiler not to merge two calls."""
     return x.cos() + noise_op(x)

@@ -21,6 +21,7 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Give the operator a plain list."""
+    """Use this when the operator needs only the items. Give it a plain
+    list."""
     parts = Parts([x.sin(), y.cos()])
     return torch.stack(list(parts))

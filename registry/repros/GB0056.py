@@ -19,8 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Gradients must not see the change, as with `.data`: write in place under
-    `no_grad`."""
+    """Use this when gradients must not see the change, as with `.data`. Write
+    in place under `no_grad`."""
     y = x.sin()
     with torch.no_grad():
         y.clamp_(-0.5, 0.5)
@@ -28,8 +28,8 @@ def fixed(x):
 
 
 def fixed_tracked(x):
-    """Nothing is trained, or gradients should see the change: go on with
-    the new tensor."""
+    """Use this when you don't train, or gradients should see the change. Go on
+    with the new tensor."""
     y = x.sin()
     y = y.clamp(-0.5, 0.5)
     return y + 1

@@ -14,12 +14,13 @@ def broken(z, real):
 
 
 def fixed(z, real):
-    """The tensor must be changed in place: `z.real` is a view, copy into it."""
+    """Use this when the tensor must be changed in place. `z.real` is a view,
+    so copy into it."""
     z = z.clone()
     z.real.copy_(real)
     return z.abs()
 
 
 def fixed_new(z, real):
-    """A new tensor will do: build it from its two parts."""
+    """Use this when a new tensor is enough. Build it from its two parts."""
     return torch.complex(real, z.imag).abs()

@@ -1,5 +1,5 @@
-"""The call goes to one of Python's built-in functions, with arguments for which
-Dynamo has no rule: `print`, `open`, `sorted` of a tensor and others. The
+"""The call goes to one of Python's built-in functions, with arguments for
+which Dynamo has no rule: `print`, `open`, `sorted` of a tensor and others. The
 message names the function and the types of its arguments."""
 import torch
 
@@ -18,16 +18,18 @@ def broken(x):
 
 
 def fixed(x):
-    """The output must come at its time: torch 2.13 has a `print` that is part
-    of the graph, still in a private module. It takes a format string."""
+    """Use this when the output must appear at this point of the run. torch
+    2.13 has a `print` that is part of the graph, still in a private module. It
+    takes a format string."""
     x = x.sin()
     torch._higher_order_ops.print("mean {}", x.mean())
     return x.cos()
 
 
 def fixed_flag(x):
-    """The output may come later: with this flag, Dynamo calls `print` after the
-    graph has run. Put any other function for logs in there, too."""
+    """Use this when the output may come later. With the flag
+    `reorderable_logging_functions`, Dynamo calls `print` after the graph has
+    run. Add any other function for logs to the flag, too."""
     x = x.sin()
     print("mean", x.mean())
     return x.cos()

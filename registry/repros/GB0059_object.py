@@ -1,5 +1,5 @@
-"""The function creates an `object()`, mostly as a mark for "nothing was found".
-Helpers of Python do that, too: `Counter.most_common` is one."""
+"""The function creates an `object()`, mostly as a mark for "nothing was
+found". Helpers of Python do that, too: `Counter.most_common` is one."""
 import torch
 
 TITLE = "object() as a mark"
@@ -17,6 +17,7 @@ def broken(x, settings):
 
 
 def fixed(x, settings):
-    """Create it once, outside of the function."""
+    """Use this when all calls can share one mark. Create it once, outside the
+    function."""
     scale = settings.get("scale", MISSING)
     return x if scale is MISSING else x * scale

@@ -23,5 +23,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Read the file once, before you compile."""
+    """Use this when the file stays the same from call to call. Read it once,
+    before you compile."""
     return x * SCALE

@@ -14,5 +14,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Write the operator: it is the same computation."""
+    """Use this when you call `pow` with a tensor. Write the operator `**`: it
+    is the same computation."""
     return (x**2).mean()

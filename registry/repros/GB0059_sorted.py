@@ -15,11 +15,12 @@ def broken(x):
 
 
 def fixed(x):
-    """`torch.sort` does the same inside the graph."""
+    """Use this when you need all elements in order. `torch.sort` does the same
+    inside the graph."""
     return torch.sort(x).values[:3]
 
 
 def fixed_topk(x):
-    """You need only a few of the elements: `torch.topk` doesn't sort the
-    others."""
+    """Use this when you need only a few of the elements. `torch.topk` doesn't
+    sort the others."""
     return torch.topk(x, 3, largest=False).values

@@ -15,6 +15,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Keep the integers in an ordinary int8 tensor and scale them yourself
-    (after subtracting the zero point, which is 0 here)."""
+    """Use this when you can read the integers and the scale before you
+    compile. Keep the integers in an ordinary int8 tensor, and scale them
+    yourself (after subtracting the zero point, which is 0 here)."""
     return x @ (STORED * SCALE)

@@ -1,6 +1,7 @@
-"""A graph break inside a `with` block of your own context manager class.
-Dynamo would have to leave and enter it again around the break, which it does
-only for context managers that it knows, so it gives up on the function."""
+"""A graph break happens inside a `with` block of your own context manager
+class. Dynamo would have to leave the block and enter it again around the
+break. It does that only for context managers that it knows, so it gives up on
+the function."""
 import torch
 
 GRADIENT = {
@@ -29,9 +30,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Remove the break inside the block; Dynamo names that one, too. Here a
-    tensor can replace the number; `detach` keeps it a constant for gradients,
-    as `item` does."""
+    """Use this when the number should stay a constant for gradients. Remove
+    the break inside the block; Dynamo reports that one, too. Here a tensor can
+    replace the number. `detach` keeps it a constant, as `item` does."""
     with Section():
         peak = x.abs().max().detach()
         x = x / peak
@@ -39,7 +40,8 @@ def fixed(x):
 
 
 def fixed_differentiable(x):
-    """You want the gradient to flow through the peak, too: no `detach`."""
+    """Use this when the gradient should flow through the peak, too. Use the
+    tensor without `detach`."""
     with Section():
         peak = x.abs().max()
         x = x / peak

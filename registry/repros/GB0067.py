@@ -26,7 +26,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Return what you want to keep, and put it into the list afterwards."""
+    """Use this when you can change the function. Return what you want to keep,
+    and put it into the list afterwards."""
 
     def block(x):
         return x.sin(), x.max()
@@ -36,8 +37,9 @@ def fixed(x):
 
 
 def fixed_flag(x):
-    """You can't change the function, and the change need not be made again when
-    gradients are computed: set `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
+    """Use this when you can't change the function, and the backward pass need
+    not repeat the change. Set
+    `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
     peaks = []
 
     def block(x):

@@ -39,6 +39,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Write into a tensor that exists already: an operator that changes a
-    tensor in place can be part of the backward graph."""
+    """Use this when the value is a tensor, such as the norm here. Write it
+    into a tensor that exists already: an operator that changes a tensor in
+    place can be part of the backward graph."""
     return WatchedInPlace.apply(x.sin()) * 2

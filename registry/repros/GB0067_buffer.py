@@ -35,7 +35,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Update the buffer outside the function under checkpointing. Then it is
-    also updated only once per step."""
+    """Use this when the update can move out of the function under
+    checkpointing. Update the buffer outside. Then it is also updated only once
+    per step."""
     fixed_block.steps = fixed_block.steps + 1
     return checkpoint(fixed_block, x, use_reentrant=False)

@@ -1,6 +1,6 @@
 """A function under activation checkpointing changes a variable of the function
-around it, with `nonlocal`. You meet this with counters and with running sums of
-losses."""
+around it, with `nonlocal`. You meet this with counters and with running sums
+of losses."""
 import torch
 from torch.utils.checkpoint import checkpoint
 
@@ -24,7 +24,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Return the part, and add it up outside."""
+    """Use this when the block can return its part of the sum. Add it up
+    outside."""
 
     def block(x):
         return x.sin(), x.square().mean()

@@ -39,12 +39,14 @@ def broken(x):
 
 
 def fixed(x):
-    """Return it, and let the caller keep it."""
+    """Use this when you can change the module. Return the value, and let the
+    caller keep it."""
     y, fixed_block.last = checkpoint(fixed_block, x, use_reentrant=False)
     return y
 
 
 def fixed_flag(x):
-    """You can't change the module, and the change need not be made again when
-    gradients are computed: set `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
+    """Use this when you can't change the module, and the backward pass need
+    not repeat the change. Set
+    `skip_fwd_side_effects_in_bwd_under_checkpoint`."""
     return checkpoint(block, x, use_reentrant=False)

@@ -1,6 +1,6 @@
 """The `backward` of an `autograd.Function` asks whether the incoming gradient
 is conjugated, here through the class `torch.Tensor`. Dynamo traces `backward`
-before there is a gradient, and refuses to answer for the one to come."""
+before there is a gradient, so it refuses to answer."""
 import torch
 
 
@@ -31,6 +31,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Don't ask, just do it: `resolve_conj` returns the tensor itself where
-    there is nothing to resolve."""
+    """Use this when you ask only to decide whether to call `resolve_conj`.
+    Call it without asking: it returns the tensor itself where there is nothing
+    to resolve."""
     return DoubleAnyGrad.apply(x).sin()

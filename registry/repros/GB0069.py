@@ -23,6 +23,6 @@ except ImportError:
 
 
 def fixed(x):
-    """Import at the top of the file, outside what is compiled, and use the
-    outcome in the function."""
+    """Use this when you can try the import once, at the top of the file. That
+    is outside the compiled function, which then uses the result."""
     return found.sin(x)

@@ -36,5 +36,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The object belongs to the function: bind it, as Python does."""
+    """Use this when the object belongs to the function. Bind it, as Python
+    does: `types.MethodType` makes a method."""
     return method(x).sin()

@@ -16,6 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Use the method without underscore: a view costs nothing, and the input
-    stays as it is."""
+    """Use this when the input itself need not change its shape. Call the
+    method without the underscore: a view costs nothing, and the input stays as
+    it is."""
     return torch.nn.functional.avg_pool1d(torch.Tensor.unsqueeze(x, 0), 2)

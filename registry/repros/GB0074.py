@@ -1,6 +1,6 @@
-"""A compile-time callback writes a module call into the graph by hand, inside a
-checkpointed function. Dynamo puts module calls only into the outermost graph;
-elsewhere it traces the module's code instead."""
+"""A compile-time callback writes a module call into the graph by hand, inside
+a checkpointed function. Dynamo puts module calls only into the outermost
+graph; elsewhere it traces the module's code instead."""
 import torch
 from torch._dynamo.comptime import comptime
 from torch.utils.checkpoint import checkpoint
@@ -32,5 +32,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Write a call of the function that the module stands for."""
+    """Use this when a function does the same as the module. Write a call of
+    that function into the graph."""
     return checkpoint(block_function, x, use_reentrant=False)

@@ -1,6 +1,6 @@
-"""A variable may have no value yet where it is read, and a comprehension
-before uses its name, too. Dynamo meets the empty variable on Python 3.12 and
-up."""
+"""A variable may have no value yet when it is read, and an earlier
+comprehension uses the same name. Dynamo meets the empty variable on Python
+3.12 and newer."""
 
 import torch
 
@@ -23,7 +23,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Give the variable a value first, and ask for it."""
+    """Use this when `None` can stand for "no value yet". Give the variable
+    that value first, and test for it."""
     row = None
     rows = [one * 2 for one in x]
     if len(rows) > 100:

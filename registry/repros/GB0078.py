@@ -22,13 +22,14 @@ def scaled(y):
 
 
 def fixed(x):
-    """You need `nonstrict_trace`: define the function at module level, and
-    hand in as arguments what it took from the enclosing function."""
+    """Use this when you need `nonstrict_trace`. Define the function at module
+    level, and pass as arguments what it took from the enclosing function."""
     return scaled(x) + 1
 
 
 def fixed_plain(x):
-    """Dynamo can trace the function without help: leave the decorator out."""
+    """Use this when Dynamo can trace the function without help. Leave the
+    decorator out."""
     def scaled(y):
         return y * 2
 

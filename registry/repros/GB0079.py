@@ -1,4 +1,5 @@
-"""A function has a `type` statement in it, as Python 3.12 and newer have."""
+"""A function contains a `type` statement, which Python has from 3.12 on.
+Dynamo has no rule for the instruction behind it."""
 
 import torch
 
@@ -35,5 +36,6 @@ doubled_outside = globals()["doubled_outside"]
 
 
 def fixed(x):
-    """Put the `type` statement outside of the function."""
+    """Use this when the type uses no names from inside the function. Put the
+    `type` statement outside of the function."""
     return doubled_outside(x).sin()

@@ -1,6 +1,6 @@
 """To tell whether two tensors are the same, Dynamo compares the stand-ins that
-it keeps for them while it traces. For an object of a tensor subclass that holds
-no tensor, made inside the graph, it has none."""
+it keeps for them while it traces. For an object of a tensor subclass that
+holds no tensor, made inside the graph, it has none."""
 import torch
 
 REACH = "contrived"
@@ -52,7 +52,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The subclass is yours: let it hold a tensor and name that in
-    `__tensor_flatten__`."""
+    """Use this when the subclass is yours. Let it hold a tensor, and name that
+    tensor in `__tensor_flatten__`."""
     z = backed(x)
     return x * 2 if z is not x else x

@@ -15,7 +15,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The same follows from arithmetic: symbols know the operators of `int`."""
+    """Use this when arithmetic gives the same answer. Use it instead of the
+    method: symbols know the operators of `int`."""
     size = x.shape[0]
     power_of_two = size > 0 and size & (size - 1) == 0
     return x * 2 if power_of_two else x

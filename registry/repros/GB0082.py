@@ -19,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """There is never more than one error at a time: no group is needed."""
+    """Use this when there is never more than one error at a time. Raise and
+    catch that error. No group is needed."""
     try:
         if x.dim() != 2:
             raise ValueError("need a matrix")
@@ -29,8 +30,8 @@ def fixed(x):
 
 
 def fixed_group(x):
-    """The group comes from elsewhere and holds one kind of error: catch the
-    whole group with a plain `except`."""
+    """Use this when the group comes from elsewhere and holds one kind of
+    error. Catch the whole group with a plain `except`."""
     try:
         if x.dim() != 2:
             raise ExceptionGroup("input", [ValueError("need a matrix")])

@@ -34,13 +34,14 @@ def broken(x):
 
 
 def fixed(x):
-    """The hook changes gradients: an `autograd.Function` that passes its input
-    through and has the hook's code as `backward` does the same in the graph."""
+    """Use this when the hook changes gradients. Write an `autograd.Function`
+    that passes its input through, with the hook's code as `backward`. It does
+    the same in the graph."""
     return linear(HalveGrad.apply(x)).relu()
 
 
 def fixed_flag(x):
-    """The hook has to stay: turn `compiled_autograd` on, and call `backward` in
-    the compiled function too: outside it fails. The backward pass is compiled
-    when it first runs, and again when it changes."""
+    """Use this when the hook has to stay. Turn `compiled_autograd` on, and
+    call `backward` in the compiled function, too: outside, it fails. The
+    backward pass is compiled when it first runs, and again when it changes."""
     return hooked(x).relu()

@@ -24,7 +24,7 @@ def broken(x):
 
 
 def fixed(x):
-    """There are few sizes: an f-string makes Dynamo take the size as a
-    constant. It compiles anew for every other size."""
+    """Use this when there are few sizes. An f-string makes Dynamo take the
+    size as a constant. It compiles again for every other size."""
     CACHE.drop(f"rows{len(x)}")
     return x.sin()

@@ -1,5 +1,5 @@
-"""The `forward` of a custom `autograd.Function` is a `functools.partial`, not a
-function. Dynamo needs the code of a Python function or method there."""
+"""The `forward` of a custom `autograd.Function` is a `functools.partial`, not
+a function. Dynamo needs the code of a Python function or method there."""
 import functools
 
 import torch
@@ -35,5 +35,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Write `forward` as a static method, and let it make the call."""
+    """Use this when `forward` only calls another function with some arguments
+    fixed. Write it as a static method, and let it make the call."""
     return Double.apply(x)

@@ -34,6 +34,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Create the policy once, outside."""
+    """Use this when all calls can share one policy. Create it once, outside
+    the compiled function."""
     context_fn = functools.partial(contexts, SAVE_SIN)
     return checkpoint(block, x, use_reentrant=False, context_fn=context_fn)

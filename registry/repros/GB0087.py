@@ -26,6 +26,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The operator is yours: let its fake function return an empty tensor of
-    the right shape. For torch's own operators, report it."""
+    """Use this when the operator is yours. Let its fake function return an
+    empty tensor of the right shape. If the operator is torch's own, report
+    it."""
     return finished(x) + 1

@@ -19,8 +19,9 @@ def broken(image):
 
 
 def fixed(image):
-    """The input is one you want to accept: handle it instead of raising. If it
-    is a mistake, check before you call the compiled function."""
+    """Use this when you want to accept the input. Handle it instead of
+    raising. If the input is a mistake, check before you call the compiled
+    function."""
     if image.dim() == 3:
         image = image.unsqueeze(0)
     return image.mean((2, 3))

@@ -41,6 +41,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The layer is optional: always create the attribute, with `None` where
-    there is no layer, and ask for it."""
+    """Use this when the layer is optional. Always create the attribute, with
+    `None` where there is no layer, and test for that."""
     return fixed_net(x)

@@ -1,6 +1,6 @@
-"""A function raises, and its caller catches that. Dynamo can trace this. But if
-the function has a graph break before it raises, Dynamo compiles the rest of it
-separately, without the code that catches the exception."""
+"""A function raises, and its caller catches that. Dynamo can trace this. But
+if the function has a graph break before it raises, Dynamo compiles the rest of
+it separately, without the code that catches the exception."""
 import torch
 
 TITLE = "Caught by the caller"
@@ -25,15 +25,17 @@ def broken(x):
 
 
 def fixed(x):
-    """The data decide: no exception, but a tensor that selects. Values that
-    would give NaN are replaced before, because NaN spoils the gradient."""
+    """Use this when the data decide, and both branches are cheap. Select with
+    a tensor instead of raising. Replace values that would give NaN first,
+    because NaN spoils the gradient."""
     large = x.norm() > 1
     root = (1 - torch.where(large, 0, x).square()).sqrt()
     return torch.where(large, x.cos(), root)
 
 
 def fixed_cond(x):
-    """A branch is expensive: `torch.cond` records both and runs only one."""
+    """Use this when the data decide, and a branch is expensive. `torch.cond`
+    records both branches and runs only one."""
     return torch.cond(
         x.norm() > 1, torch.cos, lambda x: (1 - x * x).sqrt(), (x,)
     )

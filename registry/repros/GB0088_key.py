@@ -15,7 +15,8 @@ def broken(batch):
 
 
 def fixed(batch):
-    """The entry is optional: ask for it with `get`, and go on without it."""
+    """Use this when the entry is optional. Ask for it with `get`, and go on
+    without it if it is missing."""
     y = batch["x"].exp()
     mask = batch.get("mask")
     return y if mask is None else y * mask

@@ -16,7 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The number of leading dimensions may vary: name only those that you
-    need."""
+    """Use this when the number of leading dimensions may vary. Name only the
+    dimensions that you need."""
     *_, height, width = x.shape
     return x.reshape(*x.shape[:-2], height * width).sum(-1)

@@ -23,7 +23,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The operator is yours: register a fake kernel, a function that returns an
-    empty tensor of the right shape, dtype and strides. Register its gradient,
-    too: under Inductor nothing flows back otherwise."""
+    """Use this when the operator is yours. Register a fake kernel: a function
+    that returns an empty tensor of the right shape, dtype and strides.
+    Register its gradient, too: under Inductor nothing flows back otherwise."""
     return torch.ops.gb0090.double_with_fake(x) + 1

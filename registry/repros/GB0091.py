@@ -19,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Set the variable first, to None if need be, and test for that."""
+    """Use this when the inner function may run before the variable is set. Set
+    the variable first, to `None` if necessary, and test for that."""
     cached = None
 
     def total():

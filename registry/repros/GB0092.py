@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Iterate over a list of the values: Dynamo can build a list's iterator."""
+    """Use this when the iterator must outlive the function. Iterate over a
+    list of the values: Dynamo can build a list's iterator."""
     global rest
     rest = iter(list(SCALES.values()))
     return x * next(rest)

@@ -17,12 +17,14 @@ def broken(weight):
 
 
 def fixed(weight):
-    """You need an `OrderedDict`: make one on the left side, too."""
+    """Use this when you merge two dicts and need an `OrderedDict`. Make the
+    left side an `OrderedDict`, too."""
     return OrderedDict(weight=weight.sin()) | DEFAULTS
 
 
 def fixed_update(weight):
-    """You merge several dicts: make the result first and fill it."""
+    """Use this when you merge several dicts. Make the result first, and fill
+    it with `update`."""
     result = OrderedDict(weight=weight.sin())
     result.update(DEFAULTS)
     return result

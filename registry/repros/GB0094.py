@@ -1,5 +1,5 @@
 """`yield from` goes over an iterator whose class has `__next__` but no
-`__iter__`. Python needs only the former here; Dynamo wants both."""
+`__iter__`. Python needs only `__next__` here; Dynamo wants both."""
 import torch
 
 
@@ -44,11 +44,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The iterator is yours: give it an `__iter__` that returns itself, as
-    Python asks of iterators."""
+    """Use this when the iterator is yours. Give it an `__iter__` that returns
+    itself, as Python asks of iterators."""
     return sum(delegated(Table(x, Iterator))).sin()
 
 
 def fixed_loop(x):
-    """The iterator is not yours: loop over it instead of `yield from`."""
+    """Use this when the iterator is not yours. Loop over it with `for`,
+    instead of `yield from`."""
     return sum(looped(Table(x, Rows))).sin()

@@ -35,11 +35,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The reason for `disable` is gone: call the plain function."""
+    """Use this when the reason for `disable` is gone. Call the plain
+    function."""
     return smooth(x.sin()).cos()
 
 
 def fixed_custom_op(x):
-    """It still must not be traced: a custom operator runs it inside the graph.
-    `register_autograd` gives it a gradient."""
+    """Use this when the function still must not be traced. A custom operator
+    runs it inside the graph. `register_autograd` gives it a gradient."""
     return smooth_op(x.sin()).cos()

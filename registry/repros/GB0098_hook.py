@@ -1,4 +1,4 @@
-"""A forward hook that records what a layer puts out is marked with
+"""A forward hook that records the output of a layer is marked with
 `torch.compiler.disable`. The graph then ends at that layer, in the middle of
 the model."""
 import torch
@@ -30,6 +30,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The hook uses tensors only (no `.item()`, no `print`): register it as it
-    is. Its operations become part of the graph."""
+    """Use this when the hook uses only tensors (no `.item()`, no `print`).
+    Register it as it is. Its operations become part of the graph."""
     return layer_fixed(x).relu()

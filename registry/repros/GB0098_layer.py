@@ -1,5 +1,6 @@
-"""One layer of a model was taken out of compilation, by replacing its `forward`
-with a disabled one: a quick way around a bug, and often forgotten."""
+"""One layer of a model was taken out of compilation, by replacing its
+`forward` with a disabled one: a quick way around a bug, and often
+forgotten."""
 import torch
 
 TITLE = "A disabled layer"
@@ -19,5 +20,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Try it without: remove the line that replaces `forward`."""
+    """Use this when the bug behind the workaround may be gone. Try it without:
+    remove the line that replaces `forward`."""
     return model_whole(x).sum()

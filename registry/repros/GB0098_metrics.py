@@ -30,8 +30,9 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """Return what you want to log, and log it in the caller, after the graph.
-    `skip` stands for a caller that you don't compile."""
+    """Use this when the log can wait until the graph has run. Return what you
+    want to log, and log it in the caller. `skip` stands for a caller that you
+    don't compile."""
     result, loss = step(x)
     log_loss(loss)
     return result

@@ -34,11 +34,13 @@ def broken(x):
 
 
 def fixed(x):
-    """The reason for `disable` is gone: call the plain method."""
+    """Use this when the reason for `disable` is gone. Call the plain
+    method."""
     return FILTER.smooth(x.sin()).cos()
 
 
 def fixed_custom_op(x):
-    """It still must not be traced: a custom operator runs it in the graph. It
-    has to be told how gradients flow back: `register_autograd`."""
+    """Use this when the method still must not be traced. A custom operator
+    runs it in the graph. Tell it how gradients flow back with
+    `register_autograd`."""
     return smooth_op(x.sin()).cos()

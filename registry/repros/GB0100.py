@@ -23,12 +23,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You will remove the hook later: keep the handle in a dict or object."""
+    """Use this when you will remove the hook later. Keep the handle in a dict
+    or an object."""
     handles["x"] = x.register_hook(lambda grad: grad * 2)
     return x.sin()
 
 
 def fixed_forget(x):
-    """You never remove the hook: don't keep the handle."""
+    """Use this when you never remove the hook. Don't keep the handle."""
     x.register_hook(lambda grad: grad * 2)
     return x.sin()

@@ -32,6 +32,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The hook will be removed later: let the module keep the handle in a dict
-    or an object."""
+    """Use this when the hook will be removed later. Let the module keep the
+    handle in a dict or an object."""
     return doubled_in_dict(x)

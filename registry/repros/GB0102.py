@@ -44,13 +44,14 @@ def broken(x):
 
 
 def fixed(x):
-    """`is_sparse` asks the same and is allowed. Either way the compiled
-    `backward` is made for a dense gradient."""
+    """Use this when you can change the class. `is_sparse` asks the same and is
+    allowed. Either way, the compiled `backward` is made for a dense
+    gradient."""
     return DoubleIsSparse.apply(x).sin()
 
 
 def fixed_flag(x):
-    """You can't change the class: take `layout` off the list
+    """Use this when you can't change the class. Take `layout` off the list
     `_autograd_backward_strict_mode_banned_ops`. The compiled `backward` then
     assumes the layout that Dynamo saw while tracing."""
     return Double.apply(x).sin()

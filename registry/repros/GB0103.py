@@ -17,10 +17,11 @@ def broken(x):
 
 
 def fixed(x):
-    """The class is not yours: call the method yourself."""
+    """Use this when the class is not yours. Call its method yourself."""
     return x.as_subclass(Image).__reversed__()
 
 
 def fixed_flip(x):
-    """Nothing else depends on `reversed`: call what it stands for."""
+    """Use this when nothing else depends on `reversed`. Call what it stands
+    for, here `flip`."""
     return x.as_subclass(Image).flip(-1)

@@ -15,7 +15,8 @@ def broken(x, weight):
 
 
 def fixed(x, weight):
-    """You want to know whether autograd tracks it: `requires_grad` says so."""
+    """Use this when you want to know whether autograd tracks the tensor.
+    `requires_grad` tells you."""
     y = x * weight
     if y.requires_grad:
         y = y.detach()
@@ -23,8 +24,8 @@ def fixed(x, weight):
 
 
 def fixed_leaf(x, weight):
-    """Parameters must not count: `is_leaf` is false only for a result that
-    autograd tracks."""
+    """Use this when parameters must not count. `is_leaf` is false only for a
+    result that autograd tracks."""
     y = x * weight
     if not y.is_leaf:
         y = y.detach()

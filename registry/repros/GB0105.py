@@ -16,13 +16,14 @@ def broken(x):
 
 
 def fixed(x):
-    """Torch has the same function: leave NumPy out."""
+    """Use this when torch has the same function. Leave NumPy out."""
     return x / x.max()
 
 
 def fixed_flag(x):
-    """You want to keep the NumPy code: turn `trace_numpy` on again, which is
-    the default. The graph then has torch operations in place of NumPy's."""
+    """Use this when you want to keep the NumPy code. Turn `trace_numpy` on
+    again, which is the default. The graph then has torch operations in place
+    of NumPy's."""
     return x / x.numpy().max()
 
 

@@ -17,5 +17,5 @@ def broken(x):
 
 
 def fixed(x):
-    """NumPy must stay optional: write it with tensors."""
+    """Use this when NumPy must stay optional. Write the code with tensors."""
     return x * 2

@@ -16,13 +16,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You want a new tensor: `randint_like` makes and fills it in one step."""
+    """Use this when you want a new tensor. `randint_like` makes and fills it
+    in one step."""
     shift = torch.randint_like(x, 0, 5, dtype=torch.int64)
     return x + shift
 
 
 def fixed_in_place(x):
-    """The tensor exists and must be filled: copy random integers into it."""
+    """Use this when the tensor already exists and must be filled. Copy random
+    integers into it."""
     shift = torch.empty_like(x, dtype=torch.int64)
     shift.copy_(torch.randint_like(shift, 0, 5))
     return x + shift

@@ -18,9 +18,10 @@ def broken(x):
 
 
 def fixed(x):
-    """Compute that gradient by name, and go on backward from there. A backward
-    pass inside a compiled function needs the flag `trace_autograd_ops`. Cost:
-    you may return `hidden` only detached."""
+    """Use this when you can set the flag `trace_autograd_ops`. A backward pass
+    inside a compiled function needs it. Compute the gradient of `hidden` with
+    `torch.autograd.grad`, and go on backward from there. The cost: you may
+    return `hidden` only detached."""
     hidden = x.sin()
     (grad,) = torch.autograd.grad(hidden.square().sum(), hidden)
     hidden.backward(grad)
@@ -28,9 +29,9 @@ def fixed(x):
 
 
 def fixed_func(x):
-    """You don't want that flag: cut the function in two at `hidden`, and
-    differentiate the parts with `torch.func`. This sets `x.grad`, where
-    `backward` would add to it."""
+    """Use this when you don't want the flag `trace_autograd_ops`. Cut the
+    function in two at `hidden`, and differentiate the parts with `torch.func`.
+    This sets `x.grad`, where `backward` would add to it."""
     hidden, pull_back = torch.func.vjp(torch.sin, x.detach())
     grad = torch.func.grad(lambda h: h.square().sum())(hidden)
     (x.grad,) = pull_back(grad)

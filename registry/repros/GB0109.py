@@ -18,13 +18,15 @@ def broken(x, line):
 
 
 def fixed(x, line):
-    """The numbers go back into tensor arithmetic: `unbind` gives tensors.
-    `detach` makes them constants for gradients, as the numbers are."""
+    """Use this when the numbers go back into tensor arithmetic. `unbind` gives
+    tensors. `detach` makes them constants for gradients, as the numbers
+    are."""
     slope, offset = line.detach().unbind()
     return slope * x + offset
 
 
 def fixed_differentiable(x, line):
-    """You want to train `line`, too: without `detach` it gets a gradient."""
+    """Use this when you want to train `line`, too. Call `unbind` without
+    `detach`: then `line` gets a gradient."""
     slope, offset = line.unbind()
     return slope * x + offset

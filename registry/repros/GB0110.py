@@ -18,6 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the lower limit by position."""
+    """Use this when you pass the lower limit by name. Pass it by position
+    instead."""
     noise = torch.empty_like(x).uniform_(LIMITS["from"], to=LIMITS["to"])
     return x + noise

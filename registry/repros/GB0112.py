@@ -15,5 +15,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Correct the call: `torch.sum` names this argument `dim`."""
+    """Use this when the call fails in eager mode, too. Correct it: `torch.sum`
+    names this argument `dim`."""
     return torch.sum(x, dim=0)

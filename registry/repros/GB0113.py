@@ -1,5 +1,5 @@
-"""`super().bias` reads a class attribute whose value is 0. In torch 2.13 Dynamo
-takes every value that counts as false for a missing attribute."""
+"""`super().bias` reads a class attribute whose value is 0. In torch 2.13
+Dynamo takes every value that counts as false for a missing attribute."""
 import torch
 
 
@@ -29,5 +29,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The parent is known: name it, and read the attribute from the class."""
+    """Use this when you know which parent has the attribute. Name that class,
+    and read the attribute from it."""
     return CHILD.forward_named(x)

@@ -22,8 +22,9 @@ def broken(x):
 
 
 def fixed(x):
-    """The key function may raise: compute the keys first, then group them. (To
-    group the labels themselves, `zip` them with their keys.)"""
+    """Use this when the key function may raise. Compute the keys first, then
+    group them. (To group the labels themselves, `zip` them with their
+    keys.)"""
     try:
         groups = itertools.groupby([int(label) for label in LABELS])
         sizes = [len(list(group)) for _, group in groups]

@@ -26,10 +26,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The name is fixed in the code: write the member itself."""
+    """Use this when the name is fixed in the code. Write the member itself:
+    `Ratio.FILM`."""
     return x * Ratio.FILM.value.numerator
 
 
 def fixed_table(x):
-    """The name varies: look up a plain number in a dict made outside."""
+    """Use this when the name varies. Look up a plain number in a dict that you
+    make outside."""
     return x * NUMERATORS["FILM"]

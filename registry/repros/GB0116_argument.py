@@ -34,11 +34,12 @@ def broken(x):
 
 
 def fixed(x):
-    """You can change the class: let the default be None, and take the object
-    from the module."""
+    """Use this when you can change the class. Let the default be `None`, and
+    take the object from the module."""
     return LateZoom()(x)
 
 
 def fixed_outside(x):
-    """You can't: create the object outside, once, and call it."""
+    """Use this when you can't change the class. Create the object outside,
+    once, and call it."""
     return zoom(x)

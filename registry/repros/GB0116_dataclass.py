@@ -34,11 +34,13 @@ def broken(x):
 
 
 def fixed(x):
-    """The options differ from call to call: name the object in the call."""
+    """Use this when the options differ from call to call. Pass the object by
+    name where you create the options."""
     options = Options(scale=TWICE)
     return x * options.scale.factor + options.shift
 
 
 def fixed_outside(x):
-    """They are always the same: create them once, outside."""
+    """Use this when the options are always the same. Create them once,
+    outside."""
     return x * OPTIONS.scale.factor + OPTIONS.shift

@@ -1,5 +1,6 @@
 """Dynamo has its own version of some tensor methods, and it doesn't know every
-way to call them. This is the old order of arguments of `add_`: factor first."""
+way to call them. This is the old order of arguments of `add_`: factor
+first."""
 import torch
 
 
@@ -12,5 +13,6 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Call the method as its documentation shows: the factor is `alpha`."""
+    """Use this when the call has the old order of arguments. Call the method
+    as its documentation shows: the factor is `alpha`."""
     return x.add_(y, alpha=0.5)

@@ -31,5 +31,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Call `super().__init__()` first; without it `plain(x)` fails anyway."""
+    """Use this when you can edit the module's `__init__`. Call
+    `super().__init__()` first. Without it, `plain(x)` fails anyway."""
     return initialised(x) + 1

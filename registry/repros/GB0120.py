@@ -29,14 +29,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The outer generator adds nothing: use the inner one."""
+    """Use this when the outer generator adds nothing. Use the inner one."""
     steps = scaled(x)
     peak = next(steps)
     return steps.send(peak)
 
 
 def fixed_forward(x):
-    """The outer generator does more: let it pass the values on with `send`."""
+    """Use this when the outer generator does more. Let it pass the values on
+    with `send`."""
     steps = forwarded(x)
     peak = next(steps)
     return steps.send(peak)

@@ -21,6 +21,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the method by its own name."""
+    """Use this when the operator is only another name for the method. Call the
+    method by its own name."""
     STATISTICS.register_buffer("mean", x.mean())
     return x - STATISTICS.mean

@@ -19,14 +19,16 @@ def broken(x, weight):
 
 
 def fixed(x, weight):
-    """You want the gradient in the same graph: `torch.func.grad` computes it.
-    This sets `grad`; where it already holds a gradient, add to it."""
+    """Use this when you want the gradient in the same graph and don't need
+    `.backward()`. `torch.func.grad` computes it. This sets `grad`. If `grad`
+    already holds a gradient, add to it."""
     weight.grad = torch.func.grad(loss)(weight.detach(), x.detach())
     return weight.grad
 
 
 def fixed_flag(x, weight):
-    """You want to keep `.backward()`: with the flag `trace_autograd_ops` Dynamo
-    traces it. The loss, if you return it too, must then be detached."""
+    """Use this when you want to keep `.backward()`. With the flag
+    `trace_autograd_ops`, Dynamo traces it. If you return the loss, too, it
+    must be detached."""
     loss(weight, x).backward()
     return weight.grad

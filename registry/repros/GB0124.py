@@ -21,22 +21,23 @@ def broken(x):
 
 
 def fixed(x):
-    """The number goes back into tensor arithmetic: leave it a tensor. Like
-    `.item()`, `.detach()` stops the gradient."""
+    """Use this when the number goes back into tensor arithmetic. Leave it a
+    tensor. `.detach()` stops the gradient, as `.item()` does."""
     peak = x.abs().max().detach()
     return x / peak
 
 
 def fixed_differentiable(x):
-    """You train, and the number should get a gradient, too: leave out
-    `.detach()`."""
+    """Use this when you train, and the number should get a gradient, too.
+    Leave it a tensor, without `.detach()`."""
     peak = x.abs().max()
     return x / peak
 
 
 def fixed_flag(x):
-    """You need a Python number: the flag `capture_scalar_outputs` keeps
-    `.item()` in the graph (`fullgraph=True` turns it on by itself). The number
-    is still unknown while tracing, so an `if` on it ends the graph."""
+    """Use this when you need a Python number. The flag
+    `capture_scalar_outputs` keeps `.item()` in the graph (`fullgraph=True`
+    turns the flag on for you). The number is still unknown while tracing, so
+    an `if` on it ends the graph."""
     peak = x.abs().max().item()
     return x / peak

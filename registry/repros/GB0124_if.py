@@ -1,5 +1,5 @@
-"""An `if` asks for a number that comes from `.item()`. You meet this where
-code clips a norm or skips a step that is too large."""
+"""An `if` tests a number that comes from `.item()`. You meet this where code
+clips a norm or skips a step that is too large."""
 import torch
 
 TITLE = "if x.item() > limit"
@@ -17,13 +17,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The branch only changes a number: write it as tensor arithmetic."""
+    """Use this when the branch only changes a number. Write it as tensor
+    arithmetic."""
     norm = x.norm().detach()
     return (x / norm.clamp(min=1)).exp()
 
 
 def fixed_cond(x):
-    """A branch has much work: `torch.cond` records both and runs only one."""
+    """Use this when a branch does a lot of work. `torch.cond` records both
+    branches and runs only one."""
     norm = x.norm().detach()
     x = torch.cond(norm > 1, torch.div, lambda x, n: x.clone(), (x, norm))
     return x.exp()

@@ -16,13 +16,13 @@ def broken(x):
 
 
 def fixed(x):
-    """The number goes back into tensor arithmetic: `.int()` and `.float()`
-    change the dtype, and the result is still a tensor."""
+    """Use this when the number goes back into tensor arithmetic. `.int()` and
+    `.float()` change the dtype, and the result is still a tensor."""
     levels = x.abs().max().int() + 1
     return (x * levels).round() / levels
 
 
 def fixed_flag(x):
-    """You need a Python number: set `capture_scalar_outputs`."""
+    """Use this when you need a Python number. Set `capture_scalar_outputs`."""
     levels = int(x.abs().max()) + 1
     return (x * levels).round() / levels

@@ -1,5 +1,6 @@
 """A training step adds the loss to a running total for the log. `.item()`
-makes a number of it, and so it ends the graph in the middle of the step."""
+turns the loss into a number, and so it ends the graph in the middle of the
+step."""
 import torch
 
 TITLE = "A loss for the log"
@@ -20,15 +21,17 @@ def broken(x, target):
 
 
 def fixed(x, target):
-    """You only store the number: store the tensor, without its gradient. Call
-    `.item()` outside the compiled function, where you write the log."""
+    """Use this when you only store the number. Store the tensor, without its
+    gradient. Call `.item()` outside the compiled function, where you write the
+    log."""
     loss = (x - target).square().mean()
     TOTAL.add_(loss.detach())
     return loss * 2
 
 
 def fixed_flag(x, target):
-    """You need a Python number here: set `capture_scalar_outputs`."""
+    """Use this when you need a Python number inside the step. Set
+    `capture_scalar_outputs`."""
     loss = (x - target).square().mean()
     value = loss.item()
     TOTAL.add_(value)

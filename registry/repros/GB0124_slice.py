@@ -15,15 +15,16 @@ def broken(x, length):
 
 
 def fixed(x, length):
-    """You reduce the slice anyway: keep the full size and mask the rest."""
+    """Use this when you reduce the slice anyway. Keep the full size, and mask
+    the rest."""
     valid = torch.arange(len(x), device=x.device) < length
     return torch.where(valid, x.exp(), 0).sum()
 
 
 def fixed_flag(x, length):
-    """You need the slice itself: set `capture_scalar_outputs`. Its size is
-    then known only when the graph runs. `torch._check` tells the compiler the
-    range of the number."""
+    """Use this when you need the slice itself. Set `capture_scalar_outputs`.
+    The size of the slice is then known only when the graph runs.
+    `torch._check` tells the compiler the range of the number."""
     end = length.item()
     torch._check(end >= 0)
     torch._check(end <= len(x))

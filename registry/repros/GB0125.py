@@ -1,6 +1,6 @@
-"""A weight is frozen for one computation and then set free again. A graph
-computes with tensors; it can't change whether an input of the compiled function
-wants a gradient."""
+"""The program freezes a weight for one computation and then unfreezes it. A
+graph computes with tensors; it can't change whether an input of the compiled
+function requires a gradient."""
 import torch
 
 
@@ -16,6 +16,7 @@ def broken(x, weight):
 
 
 def fixed(x, weight):
-    """Detach the weight where this computation uses it; the weight itself stays
-    as it is. To freeze it for good, do so outside the compiled function."""
+    """Use this when the weight must be frozen for one computation only. Detach
+    it there; the weight itself stays as it is. To freeze it for good, do so
+    outside the compiled function."""
     return (x * weight.detach()).sin()

@@ -13,6 +13,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The tensor shrinks: take the elements you need and view them."""
+    """Use this when the tensor shrinks. Take the elements you need and view
+    them in the new shape."""
     y = x.sin()
     return y[:6].view(2, 3)

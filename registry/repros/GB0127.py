@@ -13,6 +13,7 @@ def broken(x, like):
 
 
 def fixed(x, like):
-    """The tensor shrinks: take the elements you need and view them."""
+    """Use this when the other tensor has fewer elements. Take as many elements
+    as it has, and view them in its shape."""
     y = x.sin()
     return y[: like.numel()].view_as(like)

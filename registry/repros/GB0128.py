@@ -1,4 +1,4 @@
-"""`set_` makes a tensor look at memory of another one, with an offset and
+"""`set_` makes a tensor use the memory of another tensor, with an offset and
 strides. Dynamo traces only the call that takes over a whole tensor."""
 import torch
 
@@ -19,14 +19,16 @@ def broken(x):
 
 
 def fixed(x):
-    """You have an offset and strides: `as_strided` gives the same view. No
-    gradient flows through `set_`; `detach` keeps it so."""
+    """Use this when you have an offset and strides. `as_strided` gives the
+    same view. No gradient flows through `set_`, and `detach` keeps it that
+    way."""
     window = x.detach().as_strided((3,), (2,), 2)
     return window.sin()
 
 
 def fixed_slice(x):
-    """The elements lie evenly, and you want gradients: a slice is easy to
-    read, and the gradient flows through it. Or slice `x.detach()`."""
+    """Use this when the elements are evenly spaced and you want gradients. A
+    slice is easy to read, and the gradient flows through it. If you want no
+    gradient, slice `x.detach()`."""
     window = x[2:7:2]
     return window.sin()

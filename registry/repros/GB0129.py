@@ -17,8 +17,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Some tensors are sparse and some are not: ask first. Dense ones then
-    have a whole graph. Sparse ones Dynamo leaves to Python as before."""
+    """Use this when some of your tensors are sparse and some are dense. Check
+    `is_sparse` first. Dense tensors then get a whole graph; Dynamo still
+    leaves sparse ones to Python."""
     if x.is_sparse:
         x.sparse_resize_((5,), 1, 0)
     else:

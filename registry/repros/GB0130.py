@@ -17,15 +17,17 @@ def broken(x):
 
 
 def fixed(x):
-    """You want it empty and keep the shape: `zero_` does that for both."""
+    """Use this when the tensor must be emptied and keep its shape. `zero_`
+    does that for sparse and dense tensors."""
     before = x.sin()
     x.zero_()
     return before
 
 
 def fixed_ask(x):
-    """Sparse tensors need another shape as well: ask first. Dense ones then
-    have a whole graph. Sparse ones Dynamo leaves to Python as before."""
+    """Use this when sparse tensors need a new shape as well. Check `is_sparse`
+    first. Dense tensors then get a whole graph; Dynamo still leaves sparse
+    ones to Python."""
     before = x.sin()
     if x.is_sparse:
         x.sparse_resize_and_clear_(x.shape, 1, 0)

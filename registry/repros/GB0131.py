@@ -26,6 +26,7 @@ def broken(x, row):
 
 
 def fixed(x, row):
-    """The function is not tied to a class: give it a name of its own."""
+    """Use this when the function does not depend on its class. Make it a plain
+    function with a name of its own."""
     set_row(x, 0, row)
     return x.sin()

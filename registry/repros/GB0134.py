@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the key function as the keyword argument `key`: same meaning."""
+    """Use this when `groupby` needs a key function. Pass it as the keyword
+    argument `key`; the meaning is the same."""
     groups = itertools.groupby(WORDS, key=len)
     return x.split([len(list(group)) for _, group in groups])

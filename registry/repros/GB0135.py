@@ -18,8 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You raise the exception yourself: give the value to its constructor, and
-    read it from `args`."""
+    """Use this when you raise the exception yourself. Pass the value to its
+    constructor, and read it from `args`."""
     try:
         raise ValueError("too long", 4)
     except ValueError as caught:

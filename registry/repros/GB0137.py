@@ -23,13 +23,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You don't need a method: call the function with the slice."""
+    """Use this when you don't need a method. Call the function with the
+    slice."""
     part = slice(2, 6)
     return x[part] / length(part)
 
 
 def fixed_partial(x):
-    """Somebody expects a function without arguments: bind with `partial`."""
+    """Use this when other code expects a function without arguments. Bind the
+    slice with `functools.partial`."""
     part = slice(2, 6)
     part_length = functools.partial(length, part)
     return x[part] / part_length()

@@ -37,6 +37,7 @@ def broken(x, mask):
 
 
 def fixed(x, mask):
-    """Give the tensors to `save_for_backward`: autograd frees them by itself
-    once the backward pass has used them."""
+    """Use this when `backward` needs tensors from `forward`. Pass them to
+    `save_for_backward`: autograd frees them after the backward pass has used
+    them."""
     return DropSaved.apply(x, mask)

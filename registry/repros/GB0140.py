@@ -1,5 +1,5 @@
-"""A helper in an `autograd.Function` lacks the decorator `staticmethod`. Called
-on the class it works in Python all the same, but Dynamo calls only static and
+"""A helper in an `autograd.Function` lacks the decorator `staticmethod`. In
+Python you can still call it on the class, but Dynamo calls only static and
 class methods on such a class."""
 import torch
 
@@ -30,5 +30,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Decorate the helper with `staticmethod`."""
+    """Use this when the helper does not use `self` or `cls`. Decorate it with
+    `staticmethod`."""
     return Round.static_quantize(x)

@@ -32,12 +32,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The compiled code needs only `backward`: keep `jvp` in a subclass for
-    the code that takes forward-mode derivatives."""
+    """Use this when the compiled code needs only `backward`. Keep `jvp` in a
+    subclass, for the code that takes forward-mode derivatives."""
     return Cube.apply(x) + 1
 
 
 def fixed_plain(x):
-    """The rules are the usual ones: with plain tensor operations autograd finds
-    both by itself."""
+    """Use this when your derivative rules are the usual ones. Write plain
+    tensor operations; autograd then finds both rules for you."""
     return x ** 3 + 1

@@ -1,5 +1,5 @@
-"""A custom `autograd.Function` names its gradient rule `vjp`. Autograd takes
-that for another name of `backward`, but Dynamo knows only `backward`."""
+"""A custom `autograd.Function` names its gradient rule `vjp`. Autograd accepts
+that as another name for `backward`, but Dynamo knows only `backward`."""
 import torch
 
 
@@ -36,5 +36,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Name the method `backward`: to autograd the two names are the same."""
+    """Use this when the class is yours. Rename `vjp` to `backward`: to
+    autograd the two names are the same."""
     return BackwardCube.apply(x) + 1

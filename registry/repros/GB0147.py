@@ -1,4 +1,4 @@
-"""The program calls something that Dynamo can't call: mostly it creates an
+"""The program calls something that Dynamo can't call. Most often it creates an
 object of a class that is written in C (`datetime`, `Decimal`,
 `SimpleNamespace`), or of your own class that is derived from such a type."""
 import datetime
@@ -18,5 +18,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The object is always the same: create it once, outside."""
+    """Use this when the object is always the same. Create it once, outside the
+    compiled function."""
     return x * RELEASE.day

@@ -23,6 +23,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Compute the number before you compile. Only a `float` goes into the
-    graph anyway."""
+    """Use this when you know the number before you compile. Compute it then;
+    only a `float` goes into the graph anyway."""
     return x * RATE

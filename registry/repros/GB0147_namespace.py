@@ -24,6 +24,7 @@ def broken(x):
 
 
 def fixed(x):
-    """A dataclass has the same attributes, and Dynamo traces it."""
+    """Use this when you know the names of the attributes. Write a dataclass
+    with the same attributes; Dynamo traces it."""
     found = Statistics(mean=x.mean(), spread=x.std())
     return (x - found.mean) / found.spread

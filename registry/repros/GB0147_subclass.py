@@ -27,5 +27,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Keep the number in an attribute of a plain class."""
+    """Use this when your class doesn't have to be a `float`. Keep the number
+    in an attribute of a plain class."""
     return x + Angle(90.0).radians()

@@ -1,6 +1,5 @@
-"""A tensor that came in from outside is transposed in place. Dynamo doesn't
-put a change of an input's shape into a graph; it waits for the call, and
-breaks there."""
+"""The function transposes one of its inputs in place. Dynamo doesn't put a
+change of an input's shape into a graph, so it breaks at that call."""
 import torch
 
 
@@ -16,6 +15,7 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """The shape was to change for a moment only: `t` without underscore gives a
-    transposed view of the same memory, and leaves `x` alone."""
+    """Use this when you need the other shape only for a moment. `t` without
+    underscore gives a transposed view of the same memory, and leaves `x`
+    unchanged."""
     return x.t() @ y

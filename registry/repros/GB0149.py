@@ -29,6 +29,7 @@ def plain_loss(x):
 
 
 def fixed(x):
-    """Compile the whole transform: call `torch.func.grad` in the compiled
-    function, with a function that is not compiled by itself."""
+    """Use this when you can compile the code that calls `torch.func.grad`.
+    Compile the whole transform, and pass it a function that is not compiled
+    separately."""
     return torch.func.grad(plain_loss)(x)

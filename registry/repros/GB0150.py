@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The attribute tells apart two kinds of error: ask for the class."""
+    """Use this when the attribute only tells two kinds of error apart. Check
+    the class with `isinstance`."""
     try:
         raise ValueError("too short")
     except ValueError as error:

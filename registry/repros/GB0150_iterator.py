@@ -1,5 +1,5 @@
-"""A helper asks whether its argument has a length, and gets a `zip` or a `map`.
-You meet this in helpers that accept any iterable."""
+"""A helper asks whether its argument has a length, and gets a `zip` or a
+`map`. You meet this in helpers that accept any iterable."""
 import torch
 
 TITLE = "hasattr on zip or map"
@@ -26,10 +26,11 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You can change the helper: ask for the classes that it accepts."""
+    """Use this when you can change the helper. Check with `isinstance` for the
+    classes that it accepts."""
     return average(map(torch.mul, x, y))
 
 
 def fixed_list(x, y):
-    """You can't: give it a list."""
+    """Use this when you can't change the helper. Pass it a list."""
     return mean_of(list(map(torch.mul, x, y)))

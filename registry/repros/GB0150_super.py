@@ -43,11 +43,12 @@ def broken(x):
 
 
 def fixed(x):
-    """You own the classes: give them a base whose method returns its input
-    unchanged. Then there is nothing to ask."""
+    """Use this when you own the classes. Give them a base whose method returns
+    its input unchanged, so that there is nothing to check."""
     return fixed_net(x)
 
 
 def fixed_class(x):
-    """There is one parent: ask its class by name."""
+    """Use this when there is only one parent. Name its class in `hasattr`,
+    instead of `super()`."""
     return class_net(x)

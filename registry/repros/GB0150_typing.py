@@ -20,8 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """`typing.get_origin` answers the same question, and returns None for a
-    plain type."""
+    """Use this when you want to know whether a type has an `__origin__`.
+    `typing.get_origin` answers that, and returns None for a plain type."""
     if typing.get_origin(FIELD) is not None:
         x = x.exp()
     return x.sin()

@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Compare neighbours as a tensor: each difference starts a new group."""
+    """Use this when you only need the number of groups. Compare neighbours as
+    a tensor: each difference starts a new group."""
     positive = x > 0
     runs = (positive[1:] != positive[:-1]).sum() + 1
     return x / runs

@@ -23,10 +23,12 @@ def broken(x, which):
 
 
 def fixed(x, which):
-    """The modules are expensive: `torch.cond` records both, runs one."""
+    """Use this when the modules are expensive. `torch.cond` records both and
+    runs only one."""
     return torch.cond(which == 0, EXPERTS[0], EXPERTS[1], (x,))
 
 
 def fixed_all(x, which):
-    """They are cheap: run all of them and select the result."""
+    """Use this when the modules are cheap. Run all of them and select the
+    result."""
     return torch.where(which == 0, EXPERTS[0](x), EXPERTS[1](x))

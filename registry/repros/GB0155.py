@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the iterable by position, as usual: same meaning."""
+    """Use this when you name the argument `iterable` in the call. Pass it by
+    position, as usual; the meaning is the same."""
     groups = itertools.groupby(LABELS)
     return x.split([len(list(group)) for _, group in groups])

@@ -20,5 +20,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Read settings once, before compiling; a plain dict is no problem."""
+    """Use this when the settings don't change. Read them once, before you
+    compile; a plain dict is no problem for Dynamo."""
     return x * SETTINGS["scale"]

@@ -1,5 +1,5 @@
-"""A setting is kept in a `ContextVar`, as servers and libraries do. Its methods
-`get` and `set` are written in C."""
+"""A setting is kept in a `ContextVar`, as servers and libraries do. Its
+methods `get` and `set` are written in C."""
 import contextvars
 
 import torch
@@ -24,6 +24,6 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """Read the setting in the caller, and pass its value. `skip` stands for a
-    caller that you don't compile."""
+    """Use this when the caller can read the setting. Pass its value to the
+    compiled function. `skip` stands for a caller that you don't compile."""
     return rescale(x, SCALE.get())

@@ -26,7 +26,7 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """Hold the lock in the caller, around the compiled function. `skip` stands
-    for a caller that you don't compile."""
+    """Use this when the lock can guard the whole compiled function. Hold it in
+    the caller. `skip` stands for a caller that you don't compile."""
     with LOCK:
         return encode(x)

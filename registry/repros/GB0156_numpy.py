@@ -1,4 +1,4 @@
-"""Noise comes from a generator of numpy. Dynamo traces many functions of numpy,
+"""Noise comes from a NumPy generator. Dynamo traces many functions of NumPy,
 but not the methods of a `Generator`: they are written in C."""
 import numpy
 import torch
@@ -26,8 +26,8 @@ def broken(x):
 
 @skip
 def fixed(x):
-    """You need the same numbers as before: draw them in the caller, and pass
-    them (`skip` stands for a caller that you don't compile). In new code,
-    `torch.randn` draws inside the graph."""
+    """Use this when you need the same numbers as before. Draw them in the
+    caller, and pass them (`skip` stands for a caller that you don't compile).
+    In new code, `torch.randn` draws inside the graph."""
     noise = torch.from_numpy(GENERATOR.normal(size=8)).to(x)
     return blur(x, noise)

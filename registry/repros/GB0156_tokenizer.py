@@ -31,7 +31,8 @@ def broken(text):
 
 @skip
 def fixed(text):
-    """Make numbers of the text before the compiled function, best where the
-    data is loaded. `skip` stands for a caller that you don't compile."""
+    """Use this when you can tokenize in the caller. Turn the text into numbers
+    before the compiled function, best where you load the data. `skip` stands
+    for a caller that you don't compile."""
     ids = torch.tensor(tokenizer.encode(text).ids, device=embed.weight.device)
     return encode(ids)

@@ -17,13 +17,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The code is yours to change: in torch, `dtype` is no problem."""
+    """Use this when you can write the code in torch. There, `dtype` is no
+    problem."""
     ramp = torch.linspace(0, 1, 8, dtype=x.dtype)
     return ramp * x
 
 
 def fixed_named(x):
-    """The NumPy code stays, and the type is always the same: name it."""
+    """Use this when the NumPy code must stay and the type is always the same.
+    Write the type by name."""
     a = x.numpy()
     ramp = np.linspace(0, 1, 8, dtype=np.float32)
     return torch.from_numpy(ramp * a)

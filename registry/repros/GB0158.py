@@ -15,5 +15,6 @@ def broken(x):
 
 
 def fixed(x):
-    """You only want to know how many bytes: `nbytes` says so without a copy."""
+    """Use this when you only need the number of bytes. `nbytes` gives it
+    without a copy."""
     return x / x.nbytes

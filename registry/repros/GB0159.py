@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask what it is, not what it has."""
+    """Use this when you want to tell arrays from other objects. Check the
+    class with `isinstance`, not an attribute."""
     a = x.numpy()
     is_array = isinstance(a, np.ndarray)
     return torch.from_numpy(np.sin(a)) if is_array else x

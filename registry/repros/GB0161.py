@@ -35,12 +35,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The attribute must stay: set the list in `__init__`, on the instance,
-    where Dynamo reads it."""
+    """Use this when `torchdynamo_force_dynamic` must stay. Set the list in
+    `__init__`, on the instance, where Dynamo reads it."""
     return INSTANCE_NET(x)
 
 
 def fixed_default(x):
-    """Nothing needs the special treatment: leave the attribute out, and Dynamo
-    reads the list where it is."""
+    """Use this when nothing needs the special treatment. Leave out
+    `torchdynamo_force_dynamic`, and Dynamo reads the list where it is."""
     return DEFAULT_NET(x)

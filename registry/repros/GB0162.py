@@ -30,7 +30,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Only your own attributes have changed: set them in a method that the
-    constructor calls too."""
+    """Use this when only your own attributes have changed. Set them in a
+    method that the constructor calls too, and call that method."""
     SCALE.reset()
     return SCALE(x)

@@ -21,12 +21,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You know that slicing makes a view: copy without asking."""
+    """Use this when you know that the tensor is a view, as after slicing. Copy
+    it without a check."""
     top = x.as_subclass(Image)[:2].clone()
     return top.mul_(2)
 
 
 def fixed_new(x):
-    """The copy was only there to keep `x`: compute a new tensor instead of
-    changing one in place."""
+    """Use this when the copy was there only to protect `x`. Compute a new
+    tensor instead of changing one in place."""
     return x.as_subclass(Image)[:2] * 2

@@ -24,12 +24,14 @@ def broken(x):
 
 
 def fixed(x):
-    """The class is yours and must keep the name: make it a property."""
+    """Use this when the class is yours and must keep the name. Make the
+    attribute a property."""
     image = x.sin().as_subclass(NamedImage)
     return x.clamp(0, 1) if image.name == "photo" else x
 
 
 def fixed_class(x):
-    """The class is not yours: read the attribute from the class."""
+    """Use this when the class is not yours. Read the attribute from
+    `type(image)`, not from the tensor."""
     image = x.sin().as_subclass(Image)
     return x.clamp(0, 1) if type(image).name == "photo" else x

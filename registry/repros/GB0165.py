@@ -1,5 +1,5 @@
-"""The gradient is computed by calling the autograd engine directly. Of the
-engine's methods Dynamo knows only `queue_callback`."""
+"""The gradient is computed by calling the autograd engine directly. Dynamo
+knows only one method of the engine, `queue_callback`."""
 import torch
 from torch.autograd import Variable
 
@@ -19,6 +19,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Let `torch.func.grad` compute the gradient: Dynamo traces that.
-    Its result belongs to an autograd graph, the engine's doesn't: `detach`."""
+    """Use this when you want the gradient of a function. Call
+    `torch.func.grad`, which Dynamo traces. Its result belongs to an autograd
+    graph and the engine's doesn't, so call `detach`."""
     return torch.func.grad(lambda x: x.sin().sum())(x).detach()

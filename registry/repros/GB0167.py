@@ -26,5 +26,6 @@ broken.__code__ = broken.__code__.replace(co_code=bytes(code))
 
 
 def fixed(*args):
-    """Leave the bytecode as Python made it: the copy is a dict."""
+    """Use this when you don't need to edit the bytecode. Leave it as Python
+    made it: the copy is a dict."""
     return torch.add(*args, **OPTIONS)

@@ -23,5 +23,6 @@ broken.__code__ = broken.__code__.replace(co_code=bytes(code))
 
 
 def fixed(*args):
-    """Leave the bytecode as Python made it."""
+    """Use this when you don't need to edit the bytecode. Leave it as Python
+    made it."""
     return torch.add(*args, alpha=2)

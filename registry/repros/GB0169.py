@@ -43,6 +43,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Keep the counter in a global tensor: Dynamo finds that by name, and
-    doesn't compile again when its value changes, as it does for an `int`."""
+    """Use this when the stand-in must count its calls. Keep the counter in a
+    global tensor, which Dynamo finds by name. A new value doesn't make Dynamo
+    compile again, as it would for an `int`."""
     return halve_counted(x) + 1

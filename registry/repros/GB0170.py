@@ -17,10 +17,12 @@ def broken(x):
 
 
 def fixed(x):
-    """Both branches are cheap: compute both and select."""
+    """Use this when both branches are cheap. Compute both, and select with
+    `torch.where`."""
     return torch.where(x.mean() > 0, x.sin(), x.exp())
 
 
 def fixed_cond(x):
-    """A branch is expensive: `torch.cond` records both and runs only one."""
+    """Use this when a branch is expensive. `torch.cond` records both branches
+    and runs only one."""
     return torch.cond(x.mean() > 0, torch.sin, torch.exp, (x,))

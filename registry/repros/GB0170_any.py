@@ -16,13 +16,14 @@ def broken(x):
 
 
 def fixed(x):
-    """Both branches are cheap: ask once with the tensor's own `any`, and
-    select."""
+    """Use this when both branches are cheap. Ask once with the tensor's own
+    `any`, compute both, and select with `torch.where`."""
     return torch.where((x > 1.5).any(), x.clamp(max=1.5), x.exp())
 
 
 def fixed_cond(x):
-    """A branch is expensive: use the tensor's own `any`, and `torch.cond`."""
+    """Use this when a branch is expensive. Ask with the tensor's own `any`,
+    and branch with `torch.cond`."""
     return torch.cond(
         (x > 1.5).any(), lambda x: x.clamp(max=1.5), torch.exp, (x,)
     )

@@ -16,19 +16,21 @@ def broken(x):
 
 
 def fixed_branchless(x):
-    """The change does nothing to good values: make it always."""
+    """Use this when the change does nothing to good values. Always apply
+    it."""
     return x.nan_to_num(0.0, 9.0).sqrt()
 
 
 def fixed(x):
-    """Both branches are cheap: join the conditions with `|` (`&` for `and`,
-    `~` for `not`) and select with `torch.where`."""
+    """Use this when both branches are cheap. Join the conditions with `|` (`&`
+    for `and`, `~` for `not`) and select with `torch.where`."""
     bad = x.isinf().any() | x.isnan().any()
     return torch.where(bad, x.nan_to_num(0.0, 9.0), x).sqrt()
 
 
 def fixed_cond(x):
-    """A branch is expensive: join the conditions, and use `torch.cond`."""
+    """Use this when a branch is expensive. Join the conditions with `|`, and
+    branch with `torch.cond`."""
     bad = x.isinf().any() | x.isnan().any()
     x = torch.cond(bad, lambda x: x.nan_to_num(0.0, 9.0), torch.clone, (x,))
     return x.sqrt()

@@ -17,14 +17,16 @@ def broken(x):
 
 
 def fixed(x):
-    """The check must stay: `assert` becomes a part of the graph, and fails
-    when the graph runs. Compiled, the error is a RuntimeError."""
+    """Use this when the check must stay. `assert` becomes a part of the graph,
+    and fails when the graph runs. In compiled code the error is a
+    RuntimeError."""
     assert (~x.isnan()).all(), "x has NaN"
     return x.exp()
 
 
 def fixed_async(x):
-    """Your program runs with `python -O`, which removes `assert`: call the
-    function that Dynamo makes of it."""
+    """Use this when your program runs with `python -O`, which removes
+    `assert`. Call `torch._assert_async`, the function that Dynamo makes of an
+    `assert`."""
     torch._assert_async((~x.isnan()).all(), "x has NaN")
     return x.exp()

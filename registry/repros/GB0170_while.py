@@ -16,14 +16,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You know an upper limit for the steps, and need gradients: do all steps,
-    and let those that come too late change nothing."""
+    """Use this when you know an upper limit for the steps, and need gradients.
+    Do all the steps; those that come too late change nothing."""
     for _ in range(10):
         x = torch.where(x.norm() > 1, x / 2, x)
     return x.cos()
 
 
 def fixed_while_loop(x):
-    """You don't know a limit: `torch.while_loop` records the loop itself."""
+    """Use this when you don't know a limit for the steps. `torch.while_loop`
+    records the loop itself."""
     (x,) = torch.while_loop(lambda x: x.norm() > 1, lambda x: (x / 2,), (x,))
     return x.cos()

@@ -1,5 +1,6 @@
 """The message of a failing `assert` is a shape and not a string. Dynamo can
-raise an assertion error while it traces, but only one whose message is text."""
+raise an assertion error while it traces, but only one whose message is
+text."""
 import torch
 
 
@@ -16,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The message should tell the values: put them into a text."""
+    """Use this when the message should show the values. Put them into a
+    string."""
     try:
         assert len(x) % 4 == 0, f"bad shape {tuple(x.shape)}"
     except AssertionError:
@@ -25,7 +27,8 @@ def fixed(x):
 
 
 def fixed_if(x):
-    """The assertion only steered the program: ask with `if` instead."""
+    """Use this when the assertion only chooses what the program does next. Use
+    `if` instead."""
     if len(x) % 4:
         x = torch.nn.functional.pad(x, (0, 2))
     return x.view(-1, 4)

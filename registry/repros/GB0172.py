@@ -20,8 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave `async_op` out: Dynamo puts the collective and the wait for it into
-    the graph."""
+    """Use this when you wait for the result anyway. Leave `async_op` out:
+    Dynamo puts the collective and the wait for it into the graph."""
     total = x.sin()
     dist.all_reduce(total)
     return total.cos()

@@ -1,5 +1,6 @@
-"""With compiled autograd on, a function that hooks an intermediate tensor is
-exported. The graph needs a place for the hook, and an exported one has none."""
+"""A function puts a hook on an intermediate tensor and is exported while
+compiled autograd is on. The graph needs a place for the hook, and an exported
+graph has none."""
 import torch
 from torch._dynamo import compiled_autograd
 
@@ -28,6 +29,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Compile the function instead of exporting it: `torch.compile` keeps the
-    hook. Or export it before you turn compiled autograd on."""
+    """Use this when you can compile the function instead of exporting it.
+    `torch.compile` keeps the hook. Or export the function before you turn
+    compiled autograd on."""
     return hooked(x)

@@ -29,5 +29,6 @@ def scaled_to(x, dtype, scale):
 
 
 def fixed(x):
-    """Keep it a function of a module, which Dynamo traces like any other."""
+    """Use this when the function doesn't have to be a builtin. Keep it in a
+    module, and Dynamo traces it like any other function."""
     return scaled_to(x, torch.float64, 2)

@@ -20,7 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You needn't use NumPy: of a tensor's method Dynamo knows the type."""
+    """Use this when you don't need NumPy. Use the tensor's method: Dynamo
+    knows its type."""
     reduce = x.mean
     if isinstance(reduce, str):
         reduce = getattr(x, reduce)
@@ -28,7 +29,8 @@ def fixed(x):
 
 
 def fixed_function(x):
-    """You need the array's method: wrap it in a Python function."""
+    """Use this when you need the array's method. Wrap it in a Python
+    function."""
 
     def reduce():
         return x.numpy().mean()

@@ -33,12 +33,13 @@ def broken(x):
 
 
 def fixed(x):
-    """The method is cheap: leave the cache out. Compiled code computes such
-    numbers once, while tracing."""
+    """Use this when the method is cheap. Leave the cache out: compiled code
+    computes such numbers once, while tracing."""
     return x * BANK.plain_gain(x.dim())
 
 
 def fixed_static(x):
-    """Eager code needs the cache, and the method doesn't use `cls`: a cached
-    static method works. Dynamo traces what is below the cache, and warns."""
+    """Use this when eager code needs the cache, and the method doesn't use
+    `cls`. Make it a cached static method. Dynamo traces the function below the
+    cache, and warns."""
     return x * BANK.static_gain(x.dim())

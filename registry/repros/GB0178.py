@@ -18,6 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The choices are cheap: compute both, and select by the drawn number."""
+    """Use this when the choices are few and cheap. Compute them all, and
+    select by the drawn number."""
     one = torch.as_tensor(random.randint(0, 1)) == 1
     return torch.where(one, x * SCALES["1"], x * SCALES["0"])

@@ -25,8 +25,9 @@ def broken(x):
 
 
 def fixed(x):
-    """You know how deep the data is: copy the inner lists yourself. If not,
-    keep `deepcopy` out of the builtins, and Dynamo traces it."""
+    """Use this when you know how deep the data is. Copy the inner lists
+    yourself. If you don't know it, keep `deepcopy` out of the builtins, and
+    Dynamo traces it."""
     sizes = [list(row) for row in SIZES]
     sizes[0].reverse()
     return x.split(sizes[0])

@@ -24,12 +24,14 @@ def broken(pair):
 
 
 def fixed(pair):
-    """You have an instance at hand: ask that."""
+    """Use this when you have an instance of the class. Call
+    `dataclasses.fields` on the instance."""
     first = dataclasses.fields(pair)[0]
     return getattr(pair, first.name) + 1
 
 
 def fixed_outside(pair):
-    """You have only the class: ask once, outside the compiled function."""
+    """Use this when you have only the class. Call `dataclasses.fields` once,
+    outside the compiled function."""
     first = FIELDS[0]
     return getattr(pair, first.name) + 1

@@ -27,7 +27,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Gradients must add up in float32 over several steps: let a hook move each
-    one from `.grad` to an attribute of your own, so that `.grad` is empty when
-    the compiled function runs."""
+    """Use this when gradients must add up in float32 over several steps. Let a
+    hook move each one from `.grad` to an attribute of your own. Then `.grad`
+    is empty when the compiled function runs."""
     return x * collected

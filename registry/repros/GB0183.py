@@ -20,6 +20,7 @@ LABEL_LIST = LABELS.tolist()
 
 
 def fixed(x):
-    """The labels don't change: make them Python numbers once, outside."""
+    """Use this when the labels don't change. Convert them to Python numbers
+    once, outside the compiled function."""
     unique = dict.fromkeys(LABEL_LIST)
     return x * len(unique)

@@ -30,7 +30,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You can't change the class: do what Python does and ask the class."""
+    """Use this when you can't change the class. Do what Python does: look up
+    `__str__` on the class, and call it with the object."""
     return x * SCALES[type(LABEL).__str__(LABEL)]
 
 
@@ -38,5 +39,6 @@ LABEL_TEXT = str(LABEL)
 
 
 def fixed_outside(x):
-    """The object doesn't change: make the text once, outside."""
+    """Use this when the object doesn't change. Make the text once, outside the
+    compiled function."""
     return x * SCALES[LABEL_TEXT]

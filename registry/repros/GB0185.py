@@ -18,5 +18,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Do the work on strings once, outside, and use its numbers inside."""
+    """Use this when the strings don't change. Do the work on them once,
+    outside, and use the resulting numbers inside."""
     return x * IS_CAT

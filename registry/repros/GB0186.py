@@ -26,6 +26,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Take the `.value` of the member (for other kinds of strings, `str()`)
-    when you build the partial."""
+    """Use this when you build the partial yourself. Take the `.value` of the
+    enum member as the name. For other kinds of strings, use `str()`."""
     return plain(x) + 1

@@ -43,10 +43,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The shape stays: write the new value into the buffer."""
+    """Use this when the shape of the buffer stays the same. Write the new
+    value into the buffer with `copy_`."""
     return mean_in_place(x)
 
 
 def fixed_named(x):
-    """There are few buffers: name them, instead of listing all."""
+    """Use this when there are few buffers. Name each one, instead of listing
+    them with `buffers()`."""
     return mean_named(x)

@@ -17,13 +17,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The choices are numbers: put them in a tensor and look up there."""
+    """Use this when the choices are numbers. Put them in a tensor, and use the
+    value as an index."""
     scales = x.new_tensor([Scales.scale0, Scales.scale1])
     return x * scales[x.argmax(dim=0, keepdim=True)]
 
 
 def fixed_cond(x):
-    """The choices are programs: `torch.cond` records both and runs only one."""
+    """Use this when the choices are computations. `torch.cond` records both
+    and runs only one."""
     return torch.cond(
         x.argmax() == 0,
         lambda x: x * Scales.scale0,

@@ -18,6 +18,7 @@ NAMES_TEXT = str(NAMES, "utf-8")
 
 
 def fixed(x):
-    """The bytes don't change: decode them once, outside."""
+    """Use this when the bytes don't change. Decode them once, outside the
+    compiled function."""
     first, second = NAMES_TEXT.split(",")
     return getattr(x, first)() + getattr(x, second)()

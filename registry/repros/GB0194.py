@@ -22,6 +22,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The real class is what matters: ask about the type of the object."""
+    """Use this when the real class of the object is what matters. Ask about
+    its type, with `issubclass`."""
     column = Column()
     return x.sin() if issubclass(type(column), property) else x.cos()

@@ -42,6 +42,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Read `params` and leave them in the group."""
+    """Use this when `step` only reads `params`. Leave them in the group, and
+    read them there."""
     clip.step_keep()
     return x * weight.detach()

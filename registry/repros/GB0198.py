@@ -18,13 +18,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You have the dict: read the new value from the dict itself."""
+    """Use this when you have the dict behind the view. Read the new value from
+    the dict itself."""
     SETTINGS["scale"] = 3.0
     return x * SETTINGS["scale"]
 
 
 def fixed_view(x):
-    """You want a read-only view: make it inside the compiled function."""
+    """Use this when you want a read-only view. Make it inside the compiled
+    function."""
     SETTINGS["scale"] = 3.0
     view = types.MappingProxyType(SETTINGS)
     return x * view["scale"]

@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """Leave `inject_BUILD_SET_unimplemented_TESTING_ONLY` off, as it is by
-    default. That costs nothing."""
+    """Use this when you are not testing PyTorch itself. Leave
+    `inject_BUILD_SET_unimplemented_TESTING_ONLY` off, as it is by default.
+    That costs nothing."""
     sizes = {x.dim(), x.size(0)}
     return x / len(sizes)

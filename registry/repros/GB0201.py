@@ -18,7 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Define the class once, at module level, and pass the tensor where the
-    tuple is made."""
+    """Use this when the fields are always the same. Define the class once, at
+    module level, and pass the tensor where you make the tuple."""
     pair = Pair(x, bias=x.mean())
     return pair.weight * 2 + pair.bias

@@ -1,6 +1,6 @@
 """`named_modules` is called with an argument that is not a constant, a set of
-modules. `torchdynamo_force_dynamic = False` makes Dynamo treat the module as in
-a strict export, where such arguments must be constants."""
+modules. `torchdynamo_force_dynamic = False` makes Dynamo treat the module as
+in a strict export, where such arguments must be constants."""
 import torch
 from torch import nn
 
@@ -29,6 +29,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask for all of them and leave some out yourself."""
+    """Use this when you want all modules but a few. Ask for all of them, and
+    leave some out yourself."""
     rest = [module for module in NET.modules() if module is not NET.first]
     return rest[-1](x)

@@ -23,5 +23,6 @@ def broken(x):
 
 
 def fixed(x):
-    """You have the dict at hand: look the key up in the dict itself."""
+    """Use this when you have the dict itself. Look the key up there, not in
+    the view of its keys."""
     return x * 2 if Mode.TRAIN in SCALES else x

@@ -25,10 +25,11 @@ def broken(x):
 
 
 def fixed(x):
-    """The compiled code is your own: give it the dict behind the view."""
+    """Use this when the compiled code is your own. Give it the dict behind the
+    view."""
     return x * SCALES[Mode.TRAIN]
 
 
 def fixed_names(x):
-    """The table must stay read-only: key it by strings."""
+    """Use this when the table must stay read-only. Use strings as its keys."""
     return x * BY_NAME[Mode.TRAIN.name]

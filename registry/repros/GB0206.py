@@ -1,6 +1,6 @@
-"""`requires_grad` of a tensor is set inside the compiled function. That makes
-a new start for gradients in the middle of the graph, and Dynamo doesn't trace
-the assignment."""
+"""`requires_grad` of a tensor is set inside the compiled function. The tensor
+becomes a new starting point for gradients in the middle of the graph, and
+Dynamo doesn't trace the assignment."""
 import torch
 
 FLAGS = {"fixed_flag": {"trace_autograd_ops": True}}
@@ -18,13 +18,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You want the gradient of a function: `torch.func.grad` needs no flag."""
+    """Use this when you want the gradient of a function. `torch.func.grad`
+    needs no flag."""
     return torch.func.grad(lambda y: y.sin().sum())(x.detach())
 
 
 def fixed_flag(x):
-    """You keep `torch.autograd.grad`: call `requires_grad_()`, and set the flag
-    `trace_autograd_ops`. Cost: you may return the gradient, but not `y`."""
+    """Use this when you keep `torch.autograd.grad`. Call `requires_grad_()`,
+    and set the flag `trace_autograd_ops`. The cost: you may return the
+    gradient, but not `y`."""
     y = x.detach().requires_grad_()
     (grad,) = torch.autograd.grad(y.sin().sum(), y)
     return grad

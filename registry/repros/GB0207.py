@@ -14,5 +14,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The things to sort fit into one tensor: sort with tensor operations."""
+    """Use this when the things to sort fit into one tensor. Sort it with
+    tensor operations."""
     return x[x.sum(dim=1).argsort(stable=True)]

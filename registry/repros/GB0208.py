@@ -1,6 +1,6 @@
 """Dynamo put a call into the graph as it is: a torch function that it has no
-other rule for, or one marked `allow_in_graph`. The call then returned something
-else than tensors, and that can't be a value in a graph."""
+other rule for, or one marked `allow_in_graph`. The call then returned
+something other than tensors, and that can't be a value in a graph."""
 import torch
 
 TITLE = "A dict from allow_in_graph"
@@ -26,6 +26,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Return a tuple from the function that goes into the graph."""
+    """Use this when you can change the function that goes into the graph.
+    Return a tuple from it."""
     low, high = split_tuple(x)
     return high - low

@@ -15,11 +15,11 @@ def broken(x):
 
 
 def fixed(x):
-    """An input tells where you are: take its device. This also works when the
-    input is not on the default device."""
+    """Use this when the function has a tensor as input. Take its device. This
+    also works when the input is not on the default device."""
     return x * torch.full((), 2.0, device=x.device)
 
 
 def fixed_default(x):
-    """You want the default device: leave out `device`."""
+    """Use this when you want the default device. Leave out `device`."""
     return x * torch.full((), 2.0)

@@ -15,7 +15,7 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Both are tensors with dimensions: `torch.promote_types` needs only their
-    dtypes, and Dynamo can compute it."""
+    """Use this when both are tensors with dimensions. `torch.promote_types`
+    needs only their dtypes, and Dynamo can compute it."""
     dtype = torch.promote_types(x.dtype, y.dtype)
     return x + y.to(dtype).sqrt()

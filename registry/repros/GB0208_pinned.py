@@ -16,7 +16,8 @@ def broken(x):
 
 
 def fixed(x):
-    """`non_blocking=True` is allowed for every tensor. It copies in the
+    """Use this when `is_pinned()` only chooses the value of `non_blocking`.
+    `non_blocking=True` is allowed for every tensor. It copies in the
     background if the memory is pinned, and in the normal way if not."""
     x = x.to("cpu", non_blocking=True)
     return x.exp()

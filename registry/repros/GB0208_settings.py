@@ -17,6 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The answer stays the same while the program runs: ask once, outside, and
-    keep the answer."""
+    """Use this when the answer stays the same while the program runs. Ask
+    once, outside, and keep the answer."""
     return x @ x if EXACT else (x.double() @ x.double()).float()

@@ -17,7 +17,8 @@ def broken(model, x):
 
 
 def fixed(model, x):
-    """It is used once: write it into the `with` and store nothing."""
+    """Use this when the context manager is used only once. Write it into the
+    `with` statement, and store nothing."""
     with torch.autograd._unsafe_preserve_version_counter(x):
         x.mul_(2)
     return x.sin()

@@ -1,6 +1,7 @@
 """A module's `__getattr__` is not a plain function: `lru_cache` has wrapped it
 in an object written in C. `torchdynamo_force_dynamic = False` makes Dynamo
-treat the module as in a strict export; else the break has another name."""
+treat the module as in a strict export; without it, the break has another
+name."""
 import functools
 
 import torch
@@ -39,6 +40,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave the decorator out: Dynamo reads the attribute while it traces, so
-    in the compiled code there is nothing for a cache to save."""
+    """Use this when you want the cache only for speed. Leave the decorator
+    out: Dynamo reads the attribute while it traces, so a cache saves nothing
+    in the compiled code."""
     return PLAIN_NET(x)

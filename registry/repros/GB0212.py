@@ -15,7 +15,7 @@ def broken(model, x):
 
 
 def fixed(model, x):
-    """Make the profiler outside, where you also start it; the compiled
-    function may pass it on."""
+    """Use this when the object must hold a profiler. Make it outside, where
+    you also start it. The compiled function may pass it on."""
     model.profiler = PROFILER
     return x.sin()

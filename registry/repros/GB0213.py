@@ -16,10 +16,12 @@ def broken(x):
 
 
 def fixed(x):
-    """You choose the range: draw the number that you need in the end."""
+    """Use this when you choose the range. Draw the number that you need in the
+    end, without adding to it."""
     return x * random.randint(1, 3)
 
 
 def fixed_tensor(x):
-    """The range is given: use the drawn number only together with tensors."""
+    """Use this when you can't change the range. Use the drawn number only
+    together with tensors."""
     return x + x * random.randint(0, 2)

@@ -1,5 +1,5 @@
-"""A Triton kernel is launched with a grid that is no tuple or list, such as an
-array of numpy."""
+"""A Triton kernel is launched with a grid that is not a tuple or a list, such
+as a NumPy array."""
 
 import numpy as np
 import torch
@@ -26,7 +26,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Give the grid as a tuple."""
+    """Use this when you know the numbers of the grid. Give them as a tuple."""
     y = torch.empty_like(x)
     double[(1,)](x, y, 8)
     return y

@@ -21,6 +21,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You set the mark yourself: set it on the module, and ask the module."""
+    """Use this when you set the mark yourself. Set it on the module, and ask
+    the module."""
     marked = hasattr(linear, "marked")
     return linear(x) if marked else linear(x + 1)

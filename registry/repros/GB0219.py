@@ -40,5 +40,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The operator is yours: write its backward with tensor operators only."""
+    """Use this when the operator is yours. Write its backward with tensor
+    operations only."""
     return selects(x) + 1

@@ -16,7 +16,7 @@ def broken(weight):
 
 
 def fixed(weight):
-    """You need the other dtype for a computation: make a converted tensor. The
-    gradient of `weight` then has its own dtype. In your program it is
-    `bfloat16` if `weight` is a parameter."""
+    """Use this when you need the other dtype only for a computation. Make a
+    converted tensor. The gradient of `weight` then has the dtype of `weight`;
+    in your program it is `bfloat16` if `weight` is a parameter."""
     return weight.bfloat16() * 2

@@ -30,6 +30,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Hand the other generator on with `yield from`."""
+    """Use this when the generator comes from another function. Pass it on with
+    `yield from`."""
     with scaled_from(x) as y:
         return y + 1

@@ -16,5 +16,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Keep the tensors as keys of a dict; a dict has an order."""
+    """Use this when you look up tensors in a collection. Keep them as keys of
+    a dict: a dict has an order."""
     return x * weight if weight in FROZEN_DICT else x

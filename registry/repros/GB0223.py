@@ -1,6 +1,6 @@
 """A function is compiled inside a compiled function. Dynamo ignores an inner
-`torch.compile` that gets the function as its one positional argument; used as
-a decorator with options, it gets none."""
+`torch.compile` if its one positional argument is the function. Here, as in a
+decorator with options, it gets no positional argument."""
 import torch
 
 
@@ -17,11 +17,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The function is compiled here and nowhere else: the outer `torch.compile`
-    does it already, so leave the inner one out."""
+    """Use this when the function is compiled here and nowhere else. Leave the
+    inner `torch.compile` out: the outer one compiles the function already."""
     return double(x)
 
 
 def fixed_argument(x):
-    """This code also runs uncompiled: pass the function first, then options."""
+    """Use this when this code also runs uncompiled. Pass the function first,
+    then the options."""
     return torch.compile(double, backend="eager")(x)

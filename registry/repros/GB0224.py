@@ -1,6 +1,6 @@
-"""`torch.add` gets only numbers, and one of them is a symbolic size. By default
-Dynamo traces that; here the feature that makes it possible is turned off by
-its environment variable."""
+"""`torch.add` gets only numbers, and one of them is a symbolic size. By
+default Dynamo traces that; here the feature that makes it possible is turned
+off by its environment variable."""
 import os
 
 import torch
@@ -20,5 +20,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Calculate with Python's operators: a size is a number, not a tensor."""
+    """Use this when you calculate with sizes. Use Python's operators: a size
+    is a number, not a tensor."""
     return x / (x.shape[0] + 1)

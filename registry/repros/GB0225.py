@@ -15,6 +15,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Create it once, outside. Gradients of all calls add up in its `.grad`, so
-    clear that between steps."""
+    """Use this when all calls can share the tensor. Create it once, outside.
+    Gradients of all calls add up in its `.grad`, so clear that between
+    steps."""
     return x * shared_scale

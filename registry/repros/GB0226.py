@@ -17,12 +17,13 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass a tensor that exists outside; the parameter shares its memory."""
+    """Use this when the parameters of all calls may share memory. Pass a
+    tensor that exists outside: the parameter shares its memory."""
     return x.sin(), torch.nn.Parameter(empty)
 
 
 def fixed_flag(x):
-    """Each call needs memory of its own: make the empty tensor inside, and turn
-    `graph_break_on_nn_param_ctor` off. It is on since PyTorch doesn't promise
-    what such a parameter means in a graph."""
+    """Use this when each call needs memory of its own. Make the empty tensor
+    inside, and turn `graph_break_on_nn_param_ctor` off. The flag is on because
+    PyTorch doesn't promise what such a parameter means in a graph."""
     return x.sin(), torch.nn.Parameter(torch.empty(0))

@@ -1,5 +1,6 @@
 """A parameter is made from a computed tensor of a subclass. Even with the
-option that lets Dynamo create parameters, it does so only for plain tensors."""
+option that lets Dynamo create parameters, it does so only for plain
+tensors."""
 import torch
 
 REACH = "config"
@@ -23,5 +24,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Create it once, outside. An optimizer can find it there, too."""
+    """Use this when all calls can use the same parameter. Create it once,
+    outside. An optimizer can find it there, too."""
     return x * parameter

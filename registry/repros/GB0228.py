@@ -27,6 +27,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Create the object once, outside. An optimizer can find the parameter
-    there, too."""
+    """Use this when all calls can use the same object. Create it once,
+    outside. An optimizer can find its parameter there, too."""
     return scale(x)

@@ -17,6 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """It is a parameter already: don't wrap it again."""
+    """Use this when the tensor is a parameter already. Don't wrap it again."""
     weight = torch.nn.Parameter(x / 2)
     return weight.sin()

@@ -21,11 +21,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The array doesn't change: make the tensor once, outside."""
+    """Use this when the array doesn't change. Make the tensor once, outside
+    the compiled function."""
     return x * window_tensor
 
 
 def fixed_flag(x):
-    """The array must stay NumPy: leave `trace_numpy` on, as it is by default.
-    Other NumPy code is then traced as well."""
+    """Use this when the array must stay NumPy. Leave `trace_numpy` on, as it
+    is by default. Other NumPy code is then traced as well."""
     return x * torch.from_numpy(window)

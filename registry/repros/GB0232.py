@@ -22,5 +22,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Install NumPy; where you can't, make the tensor from a list, outside."""
+    """Use this when you can't install NumPy. Make the tensor from a list,
+    outside. If you can install NumPy, do that instead."""
     return x * window_tensor

@@ -18,12 +18,13 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You need a nested tensor: use the jagged layout."""
+    """Use this when you need a nested tensor. Use the jagged layout."""
     nested = torch.nested.nested_tensor([x, y], layout=torch.jagged)
     return nested.to_padded_tensor(0.0)
 
 
 def fixed_pad(x, y):
-    """You only want padding, and gradients may flow: `pad_sequence` does it
-    without a nested tensor. Else give it `x.detach()` and `y.detach()`."""
+    """Use this when you only want padding, and gradients may flow.
+    `pad_sequence` does it without a nested tensor. If gradients must not flow,
+    give it `x.detach()` and `y.detach()`."""
     return torch.nn.utils.rnn.pad_sequence([x, y], batch_first=True)

@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Turn modes off for a block, however many there are. Overrides by tensor
-    subclasses are off there as well."""
+    """Use this when a block must run without any torch function mode. This
+    turns all modes off, however many there are. Overrides by tensor subclasses
+    are off there as well."""
     with torch._C.DisableTorchFunction():
         return x.sin()

@@ -20,12 +20,13 @@ def broken(x):
 
 
 def fixed(x):
-    """It isn't trained, and is gone after the call: use a plain tensor, cut off
-    from its history as a parameter's data is."""
+    """Use this when the parameter isn't trained and is gone after the call.
+    Use a plain tensor, and `detach` it: a parameter's data has no history
+    either."""
     return (x / 2).detach().sin()
 
 
 def fixed_flag(x):
-    """There are few shapes: leave `assume_static_by_default` on, as it is by
-    default. Each new shape may cost another compilation."""
+    """Use this when there are few shapes. Leave `assume_static_by_default` on,
+    as it is by default. Each new shape may cost another compilation."""
     return torch.nn.Parameter(x / 2, requires_grad=False).sin()

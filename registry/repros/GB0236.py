@@ -40,11 +40,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The object doesn't change: register its class as a constant. It needs
-    `__eq__` and `__hash__` of its own."""
+    """Use this when the object doesn't change. Register its class as a
+    constant. The class needs `__eq__` and `__hash__` of its own."""
     return apply(x, known_config)
 
 
 def fixed_number(x):
-    """The function needs only a number or two: pass these."""
+    """Use this when the function needs only a number or two. Pass the numbers
+    instead of the object."""
     return apply_scale(x, config.scale)

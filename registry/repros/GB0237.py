@@ -15,7 +15,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Both answers occur: choose the constant with an `if`, and Dynamo makes a
-    graph for each. (`bool()` around the comparison stays symbolic.)"""
+    """Use this when both answers occur. Choose the constant with an `if`, and
+    Dynamo makes a graph for each. (`bool()` around the comparison stays
+    symbolic.)"""
     trainable = True if x.shape[0] > 4 else False
     return torch.nn.Parameter(x, requires_grad=trainable) * 2

@@ -33,5 +33,6 @@ def broken(x):
 
 
 def fixed(x):
-    """It is the same in each call: make the object once, outside."""
+    """Use this when the object is the same in each call. Make it once, outside
+    the compiled function."""
     return apply(x, config)

@@ -55,12 +55,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You can change the container: let its flatten function put only numbers,
-    strings, and the like into the context."""
+    """Use this when you can change the container. Let its flatten function put
+    only simple values into the context, such as numbers and strings."""
     return centimetres(FlatLength(x, inch))
 
 
 def fixed_constant(x):
-    """The container must stay, and the object never changes: give its class
-    `__eq__` and `__hash__`, and register it as a constant."""
+    """Use this when the container must stay and the object never changes. Give
+    the object's class `__eq__` and `__hash__`, and register it as a
+    constant."""
     return centimetres(Length(x, constant_inch))

@@ -1,5 +1,6 @@
-"""The tensors given as `out=` have another shape than the results, so `sort`
-would have to resize them. Dynamo doesn't trace an `out=` that changes shape."""
+"""The tensors given as `out=` have a different shape from the results, so
+`sort` would have to resize them. Dynamo doesn't trace an `out=` that changes
+shape."""
 import torch
 
 
@@ -14,13 +15,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You need `out=`: allocate the tensors with the right shape."""
+    """Use this when you need `out=`. Allocate the tensors with the right
+    shape."""
     out = torch.empty_like(x), torch.empty_like(x, dtype=torch.long)
     torch.sort(x, out=out)
     return out
 
 
 def fixed_return(x):
-    """Nobody else holds the tensors in `out`: take what `sort` returns."""
+    """Use this when no other code holds the tensors in `out`. Take what `sort`
+    returns."""
     values, indices = torch.sort(x)
     return values, indices

@@ -13,6 +13,7 @@ def broken(x, values, indices):
 
 
 def fixed(x, values, indices):
-    """Assign to the columns; that writes into the same memory."""
+    """Use this when the results belong in columns of larger tensors. Assign to
+    the columns; that writes into the same memory."""
     values[:, 0], indices[:, 0] = torch.max(x, 0)
     return values.sum()

@@ -13,6 +13,7 @@ def broken(x, y, table):
 
 
 def fixed(x, y, table):
-    """Assign to the column; that writes into the same memory."""
+    """Use this when the result belongs in a column of a larger tensor. Assign
+    to the column; that writes into the same memory."""
     table[:, 1] = x * y
     return table.sum()

@@ -15,12 +15,13 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the function behind the layer, with the four numbers."""
+    """Use this when you don't need the layer object. Call the function behind
+    it, `pad`, with the four numbers."""
     size = x.shape[-1] // 2
     return torch.nn.functional.pad(x, (size, size, size, size), "reflect")
 
 
 def fixed_tuple(x):
-    """You want the layer: repeat the number yourself."""
+    """Use this when you want the layer. Repeat the number yourself."""
     size = x.shape[-1] // 2
     return torch.nn.ReflectionPad2d((size, size, size, size))(x)

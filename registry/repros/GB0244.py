@@ -33,5 +33,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Create the parameter in `__init__`. This runs what was exported then."""
+    """Use this when all calls can use the same parameter. Create it in
+    `__init__`. The code here runs the graph that was exported from such a
+    module."""
     return exported(x)

@@ -14,7 +14,8 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Make a list of it first."""
+    """Use this when the tensors are the values of a dict. Make a list of them
+    first."""
     rows = {"x": x, "y": y}
     rows = list(rows.values())
     nested = torch.nested.nested_tensor(rows, layout=torch.jagged)

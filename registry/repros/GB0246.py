@@ -12,5 +12,6 @@ def broken(labels):
 
 
 def fixed(labels):
-    """The number of classes is known: pass it."""
+    """Use this when you know the number of classes. Pass it as
+    `num_classes`."""
     return torch.nn.functional.one_hot(labels, num_classes=5).float()

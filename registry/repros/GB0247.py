@@ -1,4 +1,4 @@
-"""The tensor given as `out=` has another shape than the result, so torch
+"""The tensor given as `out=` has a different shape from the result, so torch
 would have to resize it. Dynamo doesn't trace an `out=` that changes shape."""
 import torch
 
@@ -14,13 +14,14 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You need `out=`: allocate it with the right shape."""
+    """Use this when you need `out=`. Allocate it with the right shape."""
     out = torch.empty_like(x)
     torch.mul(x, y, out=out)
     return out
 
 
 def fixed_return(x, y):
-    """The buffer was only there to save memory: take the result as it comes.
-    Backends such as Inductor plan memory themselves."""
+    """Use this when the buffer was there only to save memory. Use the result
+    that the operation returns. Backends such as Inductor plan memory
+    themselves."""
     return x * y

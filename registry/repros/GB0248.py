@@ -16,7 +16,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the device alone. A tensor's own device will do, too."""
+    """Use this when you want the module of a device. Pass the device alone.
+    You can also pass the device of a tensor."""
     x = x.sin()
     torch.get_device_module("cpu").synchronize()
     return x.cos()

@@ -1,5 +1,6 @@
-"""The program asks for the current stream on a machine without accelerator,
-and is ready for the error. Dynamo doesn't raise it for the program to catch."""
+"""The program asks for the current stream on a machine without an accelerator,
+and would catch the error. Dynamo doesn't raise it where the program can catch
+it."""
 import torch
 
 REQUIRES = {"device": "cpu"}
@@ -18,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask first whether there is an accelerator. Dynamo knows the answer."""
+    """Use this when the program may run without an accelerator. Ask first
+    whether there is one: Dynamo knows the answer."""
     if torch.accelerator.is_available():
         x.record_stream(torch.accelerator.current_stream())
     return x.sin()

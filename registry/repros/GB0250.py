@@ -16,7 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You know how large the numbers get: choose a type that holds them. The
-    squares here fit into 40 bits."""
+    """Use this when you know how large the numbers get. Choose a type that
+    holds them. The squares here fit into 40 bits."""
     a = x.numpy().astype(np.int64)
     return torch.from_numpy(a * a % 97)

@@ -1,6 +1,6 @@
-"""A function marked `nonstrict_trace` returns an object of a class of your own.
-The results of such a function go into the graph, and torch doesn't know which
-tensors are in the object."""
+"""A function marked `nonstrict_trace` returns an object of a class of your
+own. The results of such a function go into the graph, and torch doesn't know
+which tensors are in the object."""
 import dataclasses
 
 import torch
@@ -46,12 +46,13 @@ def broken(x):
 
 
 def fixed(x):
-    """The class is used in many places: register it, once."""
+    """Use this when the class is used in many places. Register it once."""
     stats = measure_known(x)
     return (x - stats.mean) / stats.std
 
 
 def fixed_tuple(x):
-    """It is used only here: return a tuple of tensors."""
+    """Use this when the class is used only here. Return a tuple of tensors
+    instead."""
     mean, std = measure_pair(x)
     return (x - mean) / std

@@ -1,5 +1,6 @@
-"""The metaclass has a property `scale`; objects of the class store an attribute
-of that name. Dynamo confuses them, and can't find the name on the class."""
+"""The metaclass has a property `scale`, and objects of the class store an
+attribute of that name. Dynamo confuses them, and can't find the name on the
+class."""
 import abc
 import collections
 
@@ -45,6 +46,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Give the property of the metaclass another name."""
+    """Use this when you own the metaclass. Give its property another name."""
     RENAMED_SETTINGS.scale = 2.0
     return x * RENAMED_SETTINGS.scale

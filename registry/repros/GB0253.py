@@ -31,6 +31,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Write it as a class: the state is in plain attributes, which Dynamo can
-    trace and update."""
+    """Use this when the state must last from call to call. Write a class
+    instead of the generator: its state is in plain attributes, which Dynamo
+    can trace and update."""
     return x * SCALES_OBJECT.send(3.0)

@@ -19,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """A number that counts things needs no tensor: use a Python integer."""
+    """Use this when the number only counts things. It needs no tensor: use a
+    Python integer."""
     outputs = Outputs()
     layer = 3
     setattr(outputs, f"layer{layer}", x.sin())

@@ -33,5 +33,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Define `__getattr__` with `def`, and let it call the object."""
+    """Use this when the class with `__getattr__` is yours. Define
+    `__getattr__` with `def`, and let it call the object."""
     return x * PLAIN_SETTINGS.scale

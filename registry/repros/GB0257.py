@@ -24,12 +24,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The keys really may be missing: a dict literal gives the same object, and
-    the annotation still checks it."""
+    """Use this when keys may really be missing. A dict literal gives the same
+    object, and the annotation still checks it."""
     output: Output = {"mean": x.mean(), "peak": x.max()}
     return output
 
 
 def fixed_total(x):
-    """Every key is always there: drop `total=False`."""
+    """Use this when every key is always there. Remove `total=False`."""
     return FullOutput(mean=x.mean(), peak=x.max())

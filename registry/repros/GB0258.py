@@ -18,6 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """That call can never succeed: make the one that does."""
+    """Use this when the call always fails. Leave it out, and make the call
+    that works."""
     recent = collections.deque([x])
     return recent[0].sin()

@@ -20,6 +20,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask first whether there is a function to bind."""
+    """Use this when there may be no function to bind. Check for one before you
+    call `functools.partial`."""
     step = functools.partial(*STEPS) if STEPS else torch.sin
     return step(x)

@@ -23,7 +23,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Write out what `closing` does: `close` in a `finally`."""
+    """Use this when an object must be closed at the end of a block. Write out
+    what `closing` does: call `close` in a `finally`."""
     session = Session()
     try:
         x = x * session.scale

@@ -40,14 +40,14 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """`enable_trace_contextlib` is on by default: leave it on, unless tracing
-    through your context managers is what went wrong."""
+    """Use this when nothing goes wrong while Dynamo traces your context
+    managers. Leave `enable_trace_contextlib` on, as it is by default."""
     with scaled(2.0):
         return x * STATE["scale"]
 
 
 def fixed(x):
-    """The switch must stay off: a class with `__enter__` and `__exit__` isn't
-    affected by it."""
+    """Use this when `enable_trace_contextlib` must stay off. Write a class
+    with `__enter__` and `__exit__`: the flag doesn't affect it."""
     with Scaled(2.0):
         return x * STATE["scale"]

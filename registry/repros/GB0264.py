@@ -1,6 +1,6 @@
 """`nn.Parameter` is made from a tensor that was computed inside the compiled
-function. Dynamo breaks there by default, for parameters are meant to be made
-once and used often."""
+function. Dynamo breaks there by default, because parameters are meant to be
+made once and used often."""
 import torch
 
 FLAGS = {"fixed_flag": {"graph_break_on_nn_param_ctor": False}}
@@ -18,12 +18,14 @@ def broken(x):
 
 
 def fixed(x):
-    """Make the parameter once, outside, as a module does in `__init__`."""
+    """Use this when all calls can use the same parameter. Make it once,
+    outside, as a module does in `__init__`."""
     return x * WEIGHT
 
 
 def fixed_flag(x):
-    """Every call needs a new one: turn off `graph_break_on_nn_param_ctor`.
-    The shape must be fixed then, and torch's source calls this deprecated."""
+    """Use this when every call needs a new parameter. Turn off
+    `graph_break_on_nn_param_ctor`. The shape must then be fixed, and torch's
+    source calls this deprecated."""
     weight = torch.nn.Parameter(torch.full_like(x, 0.1))
     return x * weight

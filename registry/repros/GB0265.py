@@ -1,5 +1,5 @@
-"""A method of a C++ object is called. Dynamo calls it on a stand-in written in
-Python while it traces, and that class lacks the method: an error even where
+"""A method of a C++ object is called. While Dynamo traces, it calls a stand-in
+class written in Python that lacks the method, and this is an error even where
 breaks are allowed. (The C++ classes are from torch's own tests.)"""
 from pathlib import Path
 
@@ -48,6 +48,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Write the method in the stand-in, too. It gets tensors without data and
-    has to return one of the right shape."""
+    """Use this when you can change the stand-in class. Write the method there,
+    too. It gets tensors without data, and has to return one of the right
+    shape."""
     return x + COMPLETE.get()

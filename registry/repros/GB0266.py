@@ -1,6 +1,7 @@
-"""An operator, here `[]`, is applied to a C++ object. Dynamo follows only named
-methods there, and raises an error even where breaks are allowed. (The class is
-from torch's tests; it has no `[]`, and the program allows for that.)"""
+"""An operator, here `[]`, is applied to a C++ object. Dynamo follows only
+named methods there, and raises an error even where breaks are allowed. (The
+class is from torch's tests; it has no `[]`, and the program allows for
+that.)"""
 from pathlib import Path
 
 import torch
@@ -38,6 +39,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Find out once, outside the compiled function, what the object can do."""
+    """Use this when you don't know which methods the object has. Find out
+    once, outside the compiled function."""
     scale = FOO[0] if HAS_ITEMS else 3
     return x * scale

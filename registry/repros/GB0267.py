@@ -1,6 +1,6 @@
 """The program reads a plain attribute of a C++ object. Dynamo follows only
-calls of its methods: an error even where breaks are allowed. (The C++ class is
-from torch's own tests.)"""
+calls of its methods, so this is an error even where breaks are allowed. (The
+C++ class is from torch's own tests.)"""
 from pathlib import Path
 
 import torch
@@ -34,5 +34,6 @@ def broken(x):
 
 
 def fixed(x):
-    """It never changes: read it once, outside the compiled function."""
+    """Use this when the attribute never changes. Read it once, outside the
+    compiled function."""
     return x.sin() if FROM_TORCH else x

@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Spell the keyword as `itertools.product` has it."""
+    """Use this when you want to combine an iterable with itself. Spell the
+    keyword `repeat`, as `itertools.product` has it."""
     pairs = itertools.product(x, repeat=2)
     return torch.stack([a * b for a, b in pairs])

@@ -16,6 +16,6 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """You are done debugging: turn off
-    `debug_force_graph_break_on_leaf_return`, which costs nothing."""
+    """Use this when you are done debugging. Turn off
+    `debug_force_graph_break_on_leaf_return`. That costs nothing."""
     return x.sin()

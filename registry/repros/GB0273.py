@@ -20,8 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The exception carries data: give it a class of its own. Its constructor
-    is Python code, and Dynamo traces it."""
+    """Use this when the exception carries data. Give it a class of its own:
+    its constructor is Python code, and Dynamo traces it."""
     try:
         raise MissingPackage("no solver", "scipy")
     except MissingPackage as error:
@@ -29,8 +29,8 @@ def fixed(x):
 
 
 def fixed_args(x):
-    """You raise and catch it yourself: pass the data by position, and read it
-    from `args`."""
+    """Use this when you raise and catch the exception yourself. Pass the data
+    by position, and read it from `args`."""
     try:
         raise ImportError("no solver", "scipy")
     except ImportError as error:

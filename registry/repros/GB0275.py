@@ -16,5 +16,5 @@ def broken(x):
 
 
 def fixed(x):
-    """You are done debugging: remove the call."""
+    """Use this when you are done debugging. Remove the call."""
     return x.exp()

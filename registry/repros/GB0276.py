@@ -19,5 +19,5 @@ def broken(x):
 
 
 def fixed(x):
-    """Hand over the event itself."""
+    """Use this when you have the event itself. Use it instead of the proxy."""
     return x.sin() if EVENT.query() else x.cos()

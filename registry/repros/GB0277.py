@@ -39,11 +39,13 @@ def broken(mask, x):
 
 
 def fixed(mask, x):
-    """The sparse product is faster: put it into a custom operator, with dense
-    tensors at both ends. To train, it needs `register_autograd`."""
+    """Use this when the sparse product is faster. Put it into a custom
+    operator that takes and returns dense tensors. To train, the operator needs
+    `register_autograd`."""
     return sparse_matmul(mask, x)
 
 
 def fixed_dense(mask, x):
-    """The matrix is small or hardly sparse: multiply the dense one."""
+    """Use this when the matrix is small or hardly sparse. Multiply the dense
+    matrix."""
     return mask @ x

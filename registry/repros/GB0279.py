@@ -14,8 +14,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The region must stay as it is: mend what breaks the graph inside it.
-    Here, torch's own `print` that is part of the graph."""
+    """Use this when the region must stay as it is. Fix what breaks the graph
+    inside it. Here, use torch's own `print`, which is part of the graph."""
     with torch.fx.traceback.annotate({"stage": 0}):
         torch._higher_order_ops.print("mean {}", x.mean())
         return x.sin()

@@ -32,7 +32,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Index with one number at a time."""
+    """Use this when you need the modules one after the other. Index with one
+    number at a time."""
     for index in range(2):
         x = STACK[index](x)
     return x

@@ -28,5 +28,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave the stream's own methods alone; a function of your own does it."""
+    """Use this when you want a number and not an event. Leave the stream's own
+    methods as they are, and write a function of your own."""
     return x + number(STREAM)

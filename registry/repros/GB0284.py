@@ -17,7 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You are done debugging: remove the call."""
+    """Use this when you are done debugging. Remove the call."""
     x = x.sin()
     x = x.cos()
     return x.exp()

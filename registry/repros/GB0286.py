@@ -1,5 +1,6 @@
 """The program asks for the module of a device that this torch doesn't know,
-and is ready for the error. Dynamo doesn't raise it for the program to catch."""
+and would catch the error. Dynamo doesn't raise it where the program can catch
+it."""
 import torch
 
 
@@ -27,14 +28,16 @@ def broken(x):
 
 
 def fixed(x):
-    """Which device it is doesn't change: find its module once, outside."""
+    """Use this when the device stays the same while the program runs. Find its
+    module once, outside the compiled function."""
     x = x.sin()
     backend.synchronize()
     return x.cos()
 
 
 def fixed_own(x):
-    """The device of the tensor is meant: ask for that, it always exists."""
+    """Use this when you mean the device of the tensor. Ask for the module of
+    `x.device`: it always exists."""
     x = x.sin()
     torch.get_device_module(x.device).synchronize()
     return x.cos()

@@ -20,6 +20,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Write the comparison as an operator."""
+    """Use this when you want to compare two type hints. Write the comparison
+    with the operator `==`."""
     flat = Shape == List[int]
     return x.view(2, 4) if flat else x

@@ -15,10 +15,11 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """The data are tensors: use PyTorch's own function."""
+    """Use this when the data are tensors. Use PyTorch's own function."""
     return torch.outer(x, y)
 
 
 def fixed_numpy(x, y):
-    """The code must stay NumPy: often there is a plain function for it."""
+    """Use this when the code must stay NumPy. Often there is a plain function
+    for it, here `np.outer`."""
     return torch.from_numpy(np.outer(x.numpy(), y.numpy()))

@@ -28,7 +28,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The log line must stay: a custom operator writes it and passes the tensor
-    on, which costs a copy. To train, it needs `register_autograd`."""
+    """Use this when the log line must stay. A custom operator writes it and
+    passes the tensor on, which costs a copy. To train, the operator needs
+    `register_autograd`."""
     x = log_mean(x.sin())
     return x.cos()

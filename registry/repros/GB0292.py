@@ -1,5 +1,5 @@
 """`groupdict` of a regular expression's match returns a dict. From methods of
-such objects Dynamo takes numbers, strings, and sequences of them."""
+such objects, Dynamo accepts only numbers, strings, and sequences of them."""
 import re
 
 import torch
@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask for the groups by name. `group` returns a tuple of strings."""
+    """Use this when you know the names of the groups. Pass them to `group`,
+    which returns a tuple of strings."""
     rows, columns = SPEC.group("rows", "columns")
     return x.view(int(rows), int(columns))

@@ -20,11 +20,13 @@ def broken(x):
 
 
 def fixed(x):
-    """The flag must stay off: use `math` for numbers, `torch` for tensors."""
+    """Use this when `trace_numpy` must stay off. Use `math` for numbers and
+    `torch` for tensors."""
     return x * math.sqrt(2.0)
 
 
 def fixed_flag(x):
-    """Turn `trace_numpy` on again. NumPy calls then become tensor operations,
-    whose rounding and types may differ a little from NumPy's."""
+    """Use this when the code must stay NumPy. Turn `trace_numpy` on again.
+    NumPy calls then become tensor operations, whose rounding and types may
+    differ a little from NumPy's."""
     return x * np.sqrt(2.0)

@@ -15,5 +15,6 @@ def broken(x):
 
 
 def fixed(x):
-    """PyTorch has the function too: use that, without the way through NumPy."""
+    """Use this when PyTorch has the same function. Call it directly, without
+    converting to NumPy and back."""
     return torch.trapezoid(x)

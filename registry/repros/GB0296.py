@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the tensors themselves, one argument each."""
+    """Use this when the tensors to print are in a list. Pass the tensors
+    themselves, one argument each."""
     limits = [x.min(), x.max()]
     print(*limits)
     return x.sin()

@@ -1,5 +1,5 @@
-"""`random.Random` gets its seed by keyword. Dynamo supports it with the seed as
-the only positional argument, or with none."""
+"""`random.Random` gets its seed by keyword. Dynamo supports it only with the
+seed as the one positional argument, or with no argument."""
 import random
 
 import torch
@@ -15,6 +15,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the seed by position."""
+    """Use this when you want a generator with a seed. Pass the seed by
+    position."""
     rng = random.Random(7)
     return x * rng.randint(1, 6)

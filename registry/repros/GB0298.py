@@ -24,9 +24,9 @@ def fill_uniform(out: torch.Tensor) -> None:
 
 
 def fixed(x):
-    """You need exactly NumPy's numbers: draw them in a custom operator that
-    fills a tensor. If it returned a new one instead, two equal calls might
-    become one, as operators count as free of side effects."""
+    """Use this when you need exactly NumPy's numbers. Draw them in a custom
+    operator that fills a tensor. Don't let it return a new tensor: operators
+    count as free of side effects, so two equal calls might become one."""
     noise = torch.empty(8, dtype=torch.float64)
     fill_uniform(noise)
     return x + noise

@@ -17,7 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The replacement doesn't depend on the match: compute it first, and pass
-    a string."""
+    """Use this when the replacement doesn't depend on the match. Compute it
+    first, and pass a string."""
     name = DASH.sub(str(x.dim()), "layer-")
     return {name: x.sin()}

@@ -1,4 +1,4 @@
-"""`np.dtype` gets an object of the user's class, which NumPy accepts because it
+"""`np.dtype` gets an object of your own class, which NumPy accepts because it
 has an attribute `dtype`. Dynamo computes data types while tracing, and only
 from constants."""
 import numpy as np
@@ -23,5 +23,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Read the attribute yourself, and pass on what it holds."""
+    """Use this when the object has an attribute `dtype`. Read it yourself, and
+    pass its value to `np.dtype`."""
     return x / np.dtype(COLUMN.dtype).itemsize

@@ -19,8 +19,9 @@ def broken(x):
 
 
 def fixed(x):
-    """The number is the same in each step: fix it in the function. The
-    documented wrapper runs on the CPU too in `generic` mode."""
+    """Use this when the number is the same in each step. Write it into the
+    function. In `generic` mode, the documented wrapper also runs on the
+    CPU."""
     return associative_scan(
         lambda a, b: combine(a[0], b[0], 1), [x], 0, combine_mode="generic"
     )

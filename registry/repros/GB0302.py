@@ -14,6 +14,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing is to happen on the other side: return a copy of the operand. (A
-    branch may not return the operand itself.)"""
+    """Use this when the other branch should do nothing. Return a copy of the
+    operand there. (A branch may not return the operand itself.)"""
     return torch.cond(len(x) > 4, torch.sin, torch.clone, (x,))

@@ -18,6 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the documented function; it passes just what Dynamo accepts."""
+    """Use this when you don't need the internal keyword. Call the documented
+    function: it passes just what Dynamo accepts."""
     loop = torch._higher_order_ops.while_loop
     return loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))

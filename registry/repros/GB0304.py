@@ -26,7 +26,8 @@ def broken(x, step):
 
 
 def fixed(x, step):
-    """The documented function has no such argument: the loop's functions just
-    use the tensor they see."""
+    """Use this when the loop needs tensors that stay the same. The documented
+    function has no argument for them: the loop's functions just use the
+    tensors they see."""
     loop = torch._higher_order_ops.while_loop
     return loop(lambda x: x.sum() < 9, lambda x: (x + step,), (x,))

@@ -32,5 +32,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass it by position. It is no tensor, so its placement is None."""
+    """Use this when you can change the `local_map` and its call. Pass the
+    argument by position. It is not a tensor, so its placement is None."""
     return by_position(x, 2)

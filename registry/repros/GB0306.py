@@ -1,5 +1,6 @@
-"""A higher-order operator of the user's own: it takes a function and runs it.
-Dynamo has rules only for operators of this kind that torch itself defines."""
+"""The program defines a higher-order operator of its own, which takes a
+function and runs it. Dynamo has rules only for operators of this kind that
+torch itself defines."""
 import torch
 from torch._ops import HigherOrderOperator
 
@@ -31,7 +32,8 @@ def run_twice(fn, x):
 
 
 def fixed(x):
-    """The operator only calls the function: make it a plain function."""
+    """Use this when the operator only calls the function. Make it a plain
+    function."""
     return run_twice(torch.sin, x)
 
 
@@ -41,6 +43,6 @@ def sin_region(x):
 
 
 def fixed_region(x):
-    """The inner function must stay a unit of its own in the graph: mark it as a
-    region, and it is compiled once."""
+    """Use this when the inner function must stay a unit of its own in the
+    graph. Mark it as a region, and it is compiled once."""
     return run_twice(sin_region, x)

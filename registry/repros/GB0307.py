@@ -36,7 +36,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You keep the operator: give its class a `_call_function`."""
+    """Use this when you want to keep the operator. Give the class that stands
+    for it a `_call_function`."""
     return twice_traced(torch.sin, x)
 
 
@@ -45,6 +46,6 @@ def run_twice(fn, x):
 
 
 def fixed_function(x):
-    """The operator only calls the function: make it a plain function, and
-    nothing private of torch is needed."""
+    """Use this when the operator only calls the function. Make it a plain
+    function; then you need nothing private of torch."""
     return run_twice(torch.sin, x)

@@ -16,6 +16,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Say when the loop goes on: while `any()` element is below, or `all()`."""
+    """Use this when the condition compares a whole tensor. Reduce it to one
+    value: go on while `any()` element is below the limit, or while `all()`
+    are."""
     loop = torch._higher_order_ops.while_loop
     return loop(lambda x: (x < 9).any(), lambda x: (x + 1,), (x,))

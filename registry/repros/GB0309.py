@@ -16,5 +16,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the public function; there the operands may be left out."""
+    """Use this when the branches take no arguments. Call the public function,
+    `torch.cond`: there you may leave the operands out."""
     return torch.cond(x.sum() > 0, lambda: x.sin(), lambda: x.cos())

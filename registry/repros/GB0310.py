@@ -1,6 +1,6 @@
-"""The predicate of `torch.cond` is a member of an enum. In eager
-mode it passes for the int that it also is; Dynamo takes only a plain bool or
-number, or a tensor with one element."""
+"""The predicate of `torch.cond` is a member of an enum. Eager mode accepts it
+because it is also an int; Dynamo takes only a plain bool or number, or a
+tensor with one element."""
 import enum
 
 import torch
@@ -23,10 +23,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The choice is made in Python: a plain `if` is all it takes."""
+    """Use this when Python already knows which branch to run. A plain `if` is
+    enough."""
     return torch.sin(x) if mode == Mode.TRAIN else torch.cos(x)
 
 
 def fixed_bool(x):
-    """`torch.cond` must stay: compare, and a bool comes out."""
+    """Use this when `torch.cond` must stay. Compare the enum member with `==`:
+    the result is a plain bool."""
     return torch.cond(mode == Mode.TRAIN, torch.sin, torch.cos, (x,))

@@ -16,6 +16,7 @@ def broken(pair):
 
 
 def fixed(pair):
-    """Wrap the operands in `tuple(...)`; a single one is written `(x,)`."""
+    """Use this when your operands are the values of a dict. Wrap them in
+    `tuple(...)`. Write a single operand as `(x,)`."""
     big = len(pair["a"]) > 4
     return torch.cond(big, torch.add, torch.mul, tuple(pair.values()))

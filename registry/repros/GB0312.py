@@ -23,7 +23,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Let each branch name the function itself, and pass tensors only."""
+    """Use this when a branch needs a function as well as tensors. Let each
+    branch name the function itself, and pass only tensors as operands."""
     act = torch.relu
     return torch.cond(
         len(x) > 4, lambda x: first(x, act), lambda x: last(x, act), (x,)

@@ -20,7 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Return the same container, with as many entries, from both."""
+    """Use this when each branch returns several tensors. Return the same kind
+    of container from both branches, with the same number of entries."""
     a, b = torch.cond(
         len(x) > 4,
         lambda x: (x.sin(), x.cos()),

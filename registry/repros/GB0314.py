@@ -29,7 +29,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Return a tuple and build the object outside."""
+    """Use this when you can't change the class. Return a tuple from each
+    branch, and build the object outside `torch.cond`."""
     pair = Pair(
         *torch.cond(
             len(x) > 4,
@@ -47,7 +48,8 @@ class Known(NamedTuple):
 
 
 def fixed_named(x):
-    """You may change the class: a named tuple counts as a container."""
+    """Use this when you may change the class. Make it a named tuple: that
+    counts as a container."""
     pair = torch.cond(
         len(x) > 4,
         lambda x: Known(x.sin(), x.cos()),

@@ -20,6 +20,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the documented wrapper: it takes a single tensor as it is, and any
-    container of tensors."""
+    """Use this when you scan one tensor, or tensors in any kind of container.
+    Call the documented wrapper: it takes both. A single tensor needs no
+    container."""
     return associative_scan(torch.maximum, x, 0, combine_mode="generic")

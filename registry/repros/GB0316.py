@@ -26,8 +26,9 @@ def broken(x, limit):
 
 
 def fixed(x, limit):
-    """Call the documented wrapper: the function just uses the tensors it
-    sees, there is nothing extra to pass."""
+    """Use this when the combining function needs extra tensors. Call the
+    documented wrapper: the function just uses the tensors it sees, and you
+    pass nothing extra."""
     return associative_scan(
         lambda a, b: combine(a[0], b[0], limit), [x], 0, combine_mode="generic"
     )

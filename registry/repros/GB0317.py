@@ -18,8 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask for the length first. Dynamo knows the shape, so the `if` costs
-    nothing in the graph."""
+    """Use this when the tensor to scan may have no rows. Check its length
+    first. Dynamo knows the shape, so the `if` costs nothing in the graph."""
     if len(x) == 0:
         return x.clone()
     return associative_scan(torch.maximum, x, 0, combine_mode="generic")

@@ -1,5 +1,5 @@
 """The function that combines two elements of a scan returns an empty list, so
-there is nothing to go on with."""
+the scan has nothing to continue with."""
 import torch
 from torch._higher_order_ops import associative_scan
 
@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Return one tensor for each tensor that is scanned."""
+    """Use this when you scan a list of tensors. Let the combining function
+    return one tensor for each tensor in the list."""
     return associative_scan(
         lambda a, b: [torch.maximum(a[0], b[0])], [x], 0, combine_mode="generic"
     )

@@ -1,5 +1,5 @@
 """The tensors to scan came in a list, and the combining function returns a
-tuple. Dynamo wants the result built like the input."""
+tuple. Dynamo wants the result in the same kind of container as the input."""
 import torch
 from torch._higher_order_ops import associative_scan
 
@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """One tensor in, one tensor out: no container needed. With several, return
-    the same container from the function that you pass in."""
+    """Use this when you scan a single tensor. Pass and return it without a
+    container. If you scan several tensors, let the function return the same
+    kind of container that you pass in."""
     return associative_scan(torch.maximum, x, 0, combine_mode="generic")

@@ -1,5 +1,5 @@
-"""The operator behind `scan` was called without a start value, because the step
-needs nothing from the step before. Dynamo wants at least one."""
+"""The operator behind `scan` was called without a start value, because the
+step needs nothing from the step before. Dynamo wants at least one."""
 import functools
 
 import torch
@@ -28,12 +28,14 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing is carried: that is a `vmap`, which does all rows at once."""
+    """Use this when no step needs the step before, and memory is no problem.
+    Call `torch.vmap`: it does all rows at once."""
     return torch.vmap(lambda row: wave(row)[1])(x)
 
 
 def fixed_map(x):
-    """The rows must be done one after the other, to save memory. Inductor needs
-    the flag `capture_scalar_outputs` for `map`; with it, `.item()` elsewhere
-    also stays in the graph, as a number not known yet."""
+    """Use this when the rows must be done one after the other, to save memory.
+    Call `map`. Inductor needs the flag `capture_scalar_outputs` for it. With
+    the flag, `.item()` elsewhere also stays in the graph, as a number not
+    known yet."""
     return map_rows(lambda row: wave(row)[1], x)

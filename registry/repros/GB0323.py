@@ -33,14 +33,16 @@ def broken(x, decay):
 
 
 def fixed(x, decay):
-    """Call the documented wrapper: the function just uses the tensors it sees.
-    Inductor needs the flag `capture_scalar_outputs` for a scan; with it,
+    """Use this when the step needs extra tensors, and there are many rows.
+    Call the documented wrapper: the function just uses the tensors it sees.
+    Inductor needs the flag `capture_scalar_outputs` for a scan. With it,
     `.item()` elsewhere also stays in the graph, as a number not known yet."""
     return scan(lambda t, row: add(t, row, decay), x.new_zeros(3), x)
 
 
 def fixed_loop(x, decay):
-    """The rows are few and their number is fixed: Dynamo unrolls a loop."""
+    """Use this when there are only a few rows, and their number is fixed. Call
+    the step in a Python loop: Dynamo unrolls the loop."""
     total, outs = x.new_zeros(3), []
     for row in x:
         total, out = add(total, row, decay)

@@ -28,8 +28,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask for the length first. Dynamo knows the shape, so the `if` costs
-    nothing in the graph."""
+    """Use this when the input of the scan may be empty. Check its length
+    first. Dynamo knows the shape, so the `if` costs nothing in the graph."""
     start = torch.zeros(x.size(1))
     if len(x) == 0:
         return start, x.clone()

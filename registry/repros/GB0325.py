@@ -19,12 +19,14 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Call the documented wrapper. Inductor needs the flag
-    `capture_scalar_outputs` for `map`; with it, `.item()` elsewhere also stays
-    in the graph, as a number not known yet."""
+    """Use this when memory is too small for all rows at once. Call the
+    documented wrapper. Inductor needs the flag `capture_scalar_outputs` for
+    `map`. With it, `.item()` elsewhere also stays in the graph, as a number
+    not known yet."""
     return map_rows(lambda row, y: row * y, x, y)
 
 
 def fixed_vmap(x, y):
-    """There is memory for all rows at once: `vmap` is public API."""
+    """Use this when there is memory for all rows at once. Call `torch.vmap`,
+    which is public API."""
     return torch.vmap(lambda row: row * y)(x)

@@ -17,13 +17,15 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask for the length first. Dynamo knows the shape, so the `if` costs
-    nothing in the graph."""
+    """Use this when the function needs a whole row, and there may be no rows.
+    Check the length first. Dynamo knows the shape, so the `if` costs nothing
+    in the graph."""
     if len(x) == 0:
         return x.clone()
     return map_rows(torch.sin, x)
 
 
 def fixed_whole(x):
-    """The function treats each number by itself: give it the whole tensor."""
+    """Use this when the function treats each number separately. Call it once,
+    with the whole tensor."""
     return torch.sin(x)

@@ -31,5 +31,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the inputs by position. Inductor can't compile this operator."""
+    """Use this when you call a module that ExecuTorch lowered. Pass the inputs
+    by position. Inductor can't compile this operator."""
     return executorch_call_delegate(lowered, x)

@@ -19,6 +19,7 @@ def broken(x):
 
 
 def fixed(x):
-    """In code you write, use the public context manager; it does the same."""
+    """Use this when you write the code yourself. Use the public context
+    manager, `torch.set_grad_enabled`: it does the same."""
     with torch.set_grad_enabled(False):
         return scale(x, by=2)

@@ -18,8 +18,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Decide with `if` and use the public context manager. Dynamo guards on the
-    shape and compiles once for each side."""
+    """Use this when the shape decides whether gradients are on. Decide with
+    `if`, and use the public context managers. Dynamo guards on the shape and
+    compiles once for each side."""
     if len(x) > 4:
         with torch.enable_grad():
             return torch.sin(x)

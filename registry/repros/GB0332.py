@@ -16,11 +16,13 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You write the code by hand: the public context manager does this."""
+    """Use this when you write the code by hand. Use the public context
+    manager, `torch.set_grad_enabled`: it does the same."""
     with torch.set_grad_enabled(False):
         return x * y
 
 
 def fixed_argument(x, y):
-    """A program generates such calls: pass each tensor the function needs."""
+    """Use this when a program generates such calls. Pass each tensor that the
+    function needs as an argument."""
     return wrap_with_set_grad_enabled(False, lambda x, y: x * y, x, y)

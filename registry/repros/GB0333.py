@@ -1,5 +1,5 @@
-"""The operator that export puts around autocast code was called by hand, with a
-keyword for the function inside. Dynamo takes no keywords here."""
+"""The operator that export puts around autocast code was called by hand, with
+a keyword for the function inside. Dynamo takes no keywords here."""
 import torch
 from torch._higher_order_ops.wrap import wrap_with_autocast
 
@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Use the public context manager; it is what this operator stands for."""
+    """Use this when you want autocast for a part of your code. Use the public
+    context manager, `torch.autocast`: this operator stands for it."""
     with torch.autocast("cpu", torch.bfloat16, True, True):
         return torch.mm(x, mat2=x)

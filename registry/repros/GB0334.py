@@ -1,5 +1,5 @@
-"""The operator that export puts around autocast code was called by hand, with a
-function that uses a tensor from outside. Dynamo wants every tensor passed as
+"""The operator that export puts around autocast code was called by hand, with
+a function that uses a tensor from outside. Dynamo wants every tensor passed as
 an argument here."""
 import torch
 from torch._higher_order_ops.wrap import wrap_with_autocast
@@ -18,13 +18,15 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You write the code yourself: the public context manager does this."""
+    """Use this when you write the autocast code yourself. Use the public
+    context manager, `torch.autocast`: it does the same."""
     with torch.autocast("cpu", torch.bfloat16, True, True):
         return x @ y
 
 
 def fixed_argument(x, y):
-    """You generate such calls: pass each tensor that the function needs."""
+    """Use this when you generate such calls. Pass each tensor that the
+    function needs as an argument."""
     return wrap_with_autocast(
         "cpu", torch.bfloat16, True, True, torch.mm, x, y
     )

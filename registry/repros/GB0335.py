@@ -16,6 +16,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Name the argument. The hints are for a backend of your own;
-    Inductor can't compile this operator."""
+    """Use this when a backend of your own reads the hints. Pass them as the
+    keyword `hints`. Inductor can't compile this operator."""
     return hints_wrapper(torch.sin, (x,), {}, hints={"fuse": True})

@@ -16,5 +16,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass the arguments of the inner operator by position."""
+    """Use this when the inner operator takes more than one argument. Pass all
+    of its arguments by position."""
     return out_dtype(torch.ops.aten.mm.default, torch.int32, x, x)

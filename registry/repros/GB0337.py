@@ -17,7 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Put what the function needs among the operands. Inductor can't compile
-    `strict_mode`."""
+    """Use this when the function needs more than one argument. Put all of them
+    among the operands. Inductor can't compile `strict_mode`."""
     strict_mode = torch.ops.higher_order.strict_mode
     return strict_mode(lambda x, by: x * by, (x, 2))

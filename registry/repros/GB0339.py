@@ -1,5 +1,6 @@
-"""The condition of a `while_loop` looks at a Python list that the body empties.
-Dynamo records the condition once, and what it records is always true."""
+"""The condition of a `while_loop` looks at a Python list that the body
+empties. Dynamo records the condition once, and what it records is always
+true."""
 import torch
 
 REACH = "private"
@@ -18,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Python knows how often: use a Python loop, Dynamo unrolls it."""
+    """Use this when Python knows the number of steps. Write a Python loop:
+    Dynamo unrolls it."""
     todo = [1, 2, 3]
     while todo:
         x = x + todo.pop()
@@ -26,7 +28,8 @@ def fixed(x):
 
 
 def fixed_carry(x):
-    """The loop is long and must stay one: carry the counter through it."""
+    """Use this when the loop is long and must stay a loop. Carry the counter
+    through it as a tensor."""
     todo = torch.tensor([1, 2, 3])
     _, x = torch._higher_order_ops.while_loop(
         lambda n, x: (n > 0).all(),

@@ -21,8 +21,9 @@ def broken(x):
 
 
 def fixed(x):
-    """The number goes into tensor arithmetic: return it as a tensor. Make it a
-    float: if a branch returns an integer tensor, training raises an error."""
+    """Use this when the number goes into tensor arithmetic. Return it as a
+    tensor, and make it a float: if a branch returns an integer tensor,
+    training raises an error."""
     y, n = torch.cond(
         len(x) > 4,
         lambda x: (x.sin(), torch.tensor(float(len(x)))),
@@ -33,8 +34,8 @@ def fixed(x):
 
 
 def fixed_if(x):
-    """Only shapes decide, no values: use `if`, Dynamo guards on the shape and
-    compiles once for each side."""
+    """Use this when only shapes decide which branch runs, not values. Use
+    `if`: Dynamo guards on the shape and compiles once for each side."""
     if len(x) > 4:
         y, n = x.sin(), len(x)
     else:

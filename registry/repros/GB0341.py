@@ -1,6 +1,6 @@
 """The scan operator was called with a `functools.partial`. Dynamo takes a
-partial as a sign that torch's own wrapper made the call, and that one passes
-only two arguments by position."""
+partial as a sign that torch's own wrapper made the call, and the wrapper
+passes only two arguments by position."""
 import functools
 
 import torch
@@ -23,8 +23,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the documented wrapper; it takes any callable. In `generic` mode it
-    runs on the CPU too."""
+    """Use this when the combining function has extra parameters. Call the
+    documented wrapper: it takes any callable, such as a `lambda`. In `generic`
+    mode it runs on the CPU too."""
     return associative_scan(
         lambda a, b: combine(a[0], b[0], 1), [x], 0, combine_mode="generic"
     )

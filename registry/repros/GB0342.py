@@ -20,14 +20,16 @@ def broken(x):
 
 
 def fixed(x):
-    """Call the documented wrapper. Inductor needs the flag
-    `capture_scalar_outputs` for a scan; with it, `.item()` elsewhere also
-    stays in the graph, as a number not known yet."""
+    """Use this when the scan has many rows, or their number changes. Call the
+    documented wrapper. Inductor needs the flag `capture_scalar_outputs` for a
+    scan. With it, `.item()` elsewhere also stays in the graph, as a number not
+    known yet."""
     return scan(add, x.new_zeros(3), x)
 
 
 def fixed_loop(x):
-    """The rows are few and their number is fixed: Dynamo unrolls a loop."""
+    """Use this when the scan has few rows, and their number is fixed. Write a
+    Python loop: Dynamo unrolls it."""
     total, totals = x.new_zeros(3), []
     for row in x:
         total = total + row

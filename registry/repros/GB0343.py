@@ -1,5 +1,5 @@
 """The function of a `scan` returns three things. It must return two: what is
-carried to the next step, and what this step puts out."""
+carried to the next step, and the output of this step."""
 import torch
 from torch._higher_order_ops import scan
 
@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Put all that a step puts out in one container. Inductor needs the flag
-    `capture_scalar_outputs` for a scan; with it, `.item()` elsewhere also
-    stays in the graph, as a number not known yet."""
+    """Use this when a step has several outputs. Put all of them in one
+    container. Inductor needs the flag `capture_scalar_outputs` for a scan.
+    With it, `.item()` elsewhere also stays in the graph, as a number not known
+    yet."""
     return scan(lambda c, row: (c + row, (c.sin(), c.cos())), x[0], x)

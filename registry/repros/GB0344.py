@@ -19,8 +19,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Decide with `if` and use the public context manager. Dynamo guards on the
-    shape and compiles once for each side."""
+    """Use this when the shape decides whether autocast is on. Decide with
+    `if`, and use the public context manager. Dynamo guards on the shape and
+    compiles once for each side."""
     if len(x) > 4:
         with torch.autocast("cpu", torch.bfloat16):
             return torch.mm(x, x.t())

@@ -20,8 +20,9 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You need `strict_mode`: pass each tensor by itself, and put them together
-    inside. (Inductor, the default backend, can't compile the operator.)"""
+    """Use this when you need `strict_mode`. Pass each tensor as its own
+    operand, and put them together inside. (Inductor, the default backend,
+    can't compile the operator.)"""
     strict = torch.ops.higher_order.strict_mode
     return strict(lambda x, *rest: x + rest[0], (x, y))
 
@@ -31,12 +32,13 @@ def add_first(x, rest):
 
 
 def fixed_call(x, y):
-    """The code runs under `torch.compile` only, and you don't train: call the
-    function itself, and detach. `fullgraph=True` makes Dynamo strict."""
+    """Use this when the code runs only under `torch.compile`, and you don't
+    train. Call the function itself, and detach the result. `fullgraph=True`
+    makes Dynamo strict."""
     return add_first(x, [y]).detach()
 
 
 def fixed_differentiable(x, y):
-    """The code runs under `torch.compile` only, and you train through it: call
-    the function itself."""
+    """Use this when the code runs only under `torch.compile`, and you train
+    through it. Call the function itself, without `detach`."""
     return add_first(x, [y])

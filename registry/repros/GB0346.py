@@ -33,5 +33,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Write `forward` with `def`, and call the object from there."""
+    """Use this when `forward` is a callable object, such as a
+    `functools.partial`. Write `forward` with `def`, and call the object from
+    there."""
     return DoubleDef.apply(x)

@@ -49,12 +49,13 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave the flag alone: backward gets zeros where it got None, and this one
-    does not look at them."""
+    """Use this when backward doesn't look at the gradient of that output.
+    Leave the flag alone: backward then gets zeros instead of None."""
     return PeakPlain.apply(x)
 
 
 def fixed_public(x):
-    """The zeros would be large: the public method turns them off. Backward must
-    then expect None for any output that was not used."""
+    """Use this when the zeros would be large. Turn them off with the public
+    method, `set_materialize_grads`. Backward must then expect None for any
+    output that was not used."""
     return PeakPublic.apply(x)

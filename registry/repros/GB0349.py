@@ -1,6 +1,6 @@
 """The body of a `while_loop` returns an object of a registered opaque class
-that asks to be traced as it is. Dynamo compares what the body returns with what
-went into the loop, and it can only do that for tensors and constants."""
+that asks to be traced as it is. Dynamo compares what the body returns with
+what went into the loop, and it can only do that for tensors and constants."""
 import torch
 from torch._library.opaque_object import register_opaque_type
 from torch._opaque_base import OpaqueBase
@@ -28,7 +28,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The loop never changes the object: carry the tensors only."""
+    """Use this when the loop never changes the object. Carry only the tensors
+    through the loop."""
     loop = torch._higher_order_ops.while_loop
     (x,) = loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))
     return x, handle

@@ -1,5 +1,6 @@
 """The branches of `torch.cond` return None beside the tensor, in place of an
-optional second result. Of constants, only integers can leave a branch."""
+optional second result. Integers are the only constants that a branch can
+return."""
 import torch
 
 COMPILE = {"dynamic": True}
@@ -19,6 +20,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Return tensors only, and add the None outside."""
+    """Use this when both branches return None in the same place. Return only
+    tensors from the branches, and add the None outside."""
     y = torch.cond(len(x) > 4, torch.sin, torch.cos, (x,))
     return y, None

@@ -16,11 +16,12 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """You write the code yourself: the public context manager does this."""
+    """Use this when you write the code yourself. Use the public context
+    manager, `torch.set_grad_enabled`: it does the same."""
     with torch.set_grad_enabled(False):
         return x * y
 
 
 def fixed_flat(x, y):
-    """You generate such calls: pass the tensors one by one."""
+    """Use this when you generate such calls. Pass the tensors one by one."""
     return wrap_with_set_grad_enabled(False, lambda x, y: x * y, x, y)

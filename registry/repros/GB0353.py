@@ -24,6 +24,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass a value for every parameter when you export."""
+    """Use this when you export a function that has default values. Pass a
+    value for every parameter."""
     comptime(lambda context: torch._dynamo.export(shifted)(EXAMPLE, ONES))
     return shifted(x)

@@ -22,7 +22,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Find out once, outside what is compiled, and branch on the answer."""
+    """Use this when your code runs both in a notebook and outside. Look for
+    the name once, outside the compiled function, and branch on the answer."""
     if NOTEBOOK:
         return x.sin().round(decimals=2)
     return x.sin()

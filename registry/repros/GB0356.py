@@ -31,8 +31,9 @@ def broken(*saved):
 
 
 def fixed(*saved):
-    """Pass all fourteen arguments by position, as PyTorch itself does.
-    Inductor needs triton for it."""
+    """Use this when you call the backward operator by hand. Pass all fourteen
+    arguments by position, as PyTorch itself does. Inductor needs Triton for
+    it."""
     return flex_attention_backward(
         *saved, None, keep, None, mask, 1.0, {}, (), ()
     )

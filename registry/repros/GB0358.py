@@ -32,7 +32,8 @@ def broken(weight, optimizer, grad):
 
 
 def fixed(weight, optimizer, grad):
-    """The parameter has a `.grad` tensor already: write into it."""
+    """Use this when the parameter already has a `.grad` tensor. Write the new
+    gradient into that tensor with `copy_`."""
     weight.grad.copy_(grad * 2)
     optimizer.step()
     return weight.detach().clone()

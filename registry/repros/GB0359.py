@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The default scale was meant: compute it from the size of the query."""
+    """Use this when you want the default scale. Compute it from the size of
+    the query."""
     return params.query * params.query.shape[-1] ** -0.5 + x

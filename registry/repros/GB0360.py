@@ -1,5 +1,5 @@
-"""`guard_scalar` makes a Python number of a symbolic one. Dynamo holds the
-NumPy number that it gets here as a tensor, and has no rule for that."""
+"""`guard_scalar` turns a symbolic number into a Python number. Dynamo treats
+the NumPy number that it gets here as a tensor, and has no rule for that."""
 import numpy
 import torch
 from torch.fx.experimental.symbolic_shapes import guard_scalar
@@ -17,5 +17,6 @@ def broken(x, scale):
 
 
 def fixed(x, scale):
-    """Convert the number with `float` first."""
+    """Use this when the number comes from NumPy. Convert it with `float`
+    first."""
     return x * guard_scalar(float(scale))

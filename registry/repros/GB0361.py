@@ -25,7 +25,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Leave the option out, or put it into a `Config` for `autotune`."""
+    """Use this when you pass an option such as `num_ctas` in the call. Leave
+    the option out, or put it into a `Config` for `autotune`."""
     y = torch.empty_like(x)
     double[(1,)](x, y, 8)
     return y

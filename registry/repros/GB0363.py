@@ -1,6 +1,6 @@
-"""An opaque object, one that custom operators take, is made inside the compiled
-function. A graph can use such an object but not make one, because Dynamo
-doesn't look inside it."""
+"""An opaque object, one that custom operators take, is made inside the
+compiled function. A graph can use such an object but not make one, because
+Dynamo doesn't look inside it."""
 import torch
 from torch._library.opaque_object import MemberType, register_opaque_type
 from torch._opaque_base import OpaqueBase
@@ -28,5 +28,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Make it once, outside, and use it as a global or pass it in."""
+    """Use this when all calls can share one object. Create it once, outside,
+    and use it as a global or pass it in."""
     return x * TABLE.scale

@@ -1,5 +1,5 @@
 """A dict has a key that Dynamo knows only by a stand-in, and it can't tell
-whether two of them are equal. Here the key is a class of
+whether two stand-ins are equal. Here the key is a class of
 `torch.autograd.Function`."""
 import torch
 
@@ -29,5 +29,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Use a name as the key: Dynamo knows how to compare strings."""
+    """Use this when the keys only have to tell the classes apart. Use a name
+    as the key: Dynamo knows how to compare strings."""
     return Double.apply(x) + BIAS_BY_NAME["double"]

@@ -26,5 +26,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Use a name as the key: Dynamo knows how to compare strings."""
+    """Use this when each function in the table has a name of its own. Use that
+    name as the key: Dynamo knows how to compare strings."""
     return x * GAIN_BY_NAME["slope"]

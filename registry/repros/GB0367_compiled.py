@@ -24,5 +24,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Use a name as the key: Dynamo knows how to compare strings."""
+    """Use this when some functions of the table are compiled and others are
+    not. Use their names as keys: Dynamo knows how to compare strings."""
     return swish(x) * GAIN_BY_NAME["swish"]

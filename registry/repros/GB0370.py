@@ -1,5 +1,6 @@
-"""With this flag, a `record_function` region becomes part of the graph. It must
-then lie in one graph as a whole, but the `print` inside it ends the graph."""
+"""With this flag, a `record_function` region becomes part of the graph. The
+whole region must then be in one graph, but the `print` inside it ends the
+graph."""
 import torch
 
 CONFIG = {"capture_profiler_record_function": True}
@@ -17,8 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The region must stay as it is: mend what breaks the graph inside it.
-    Here torch's own `print` does it, which can be part of a graph."""
+    """Use this when the region must stay as it is. Fix what breaks the graph
+    inside it. Here, use torch's own `print`, which can be part of a graph."""
     with torch.profiler.record_function("sin"):
         torch._higher_order_ops.print("mean {}", x.mean())
         return x.sin()

@@ -19,5 +19,6 @@ def broken(features):
 
 
 def fixed(features):
-    """You want gradients of tensors used in here only: cut the history off."""
+    """Use this when you want gradients only for tensors that are used in here.
+    Cut the history off with `detach`."""
     return torch.autograd.grad(head(features.detach()).sum(), head.weight)

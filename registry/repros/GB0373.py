@@ -21,14 +21,14 @@ def broken(x):
 
 
 def fixed(x):
-    """The gradient is of a function that you can call: `torch.func.grad`. The
-    `detach` is there because `autograd.grad` gives a gradient without history,
-    unless you ask for `create_graph`."""
+    """Use this when you want the gradient of a function that you can call. Use
+    `torch.func.grad`. The `detach` is there because `autograd.grad` gives a
+    gradient without history, unless you ask for `create_graph`."""
     return torch.func.grad(energy)(x.detach())
 
 
 def fixed_flag(x):
-    """You can do without `compiled_autograd`: turn it off. Backward passes
-    are then no longer captured as a whole."""
+    """Use this when you can do without `compiled_autograd`. Turn it off.
+    Backward passes are then no longer captured as a whole."""
     (grad,) = torch.autograd.grad(energy(x), x)
     return grad

@@ -15,13 +15,14 @@ def broken(starts, columns, values, x):
 
 
 def fixed(starts, columns, values, x):
-    """Large matrix: multiply the stored values, and add them up by row."""
+    """Use this when the matrix is large. Multiply the stored values, and add
+    them up by row."""
     rows = torch.repeat_interleave(starts.diff(), output_size=len(values))
     return x.new_zeros(3).index_add(0, rows, values * x[columns])
 
 
 def fixed_dense(starts, columns, values, x):
-    """Small matrix: build it dense."""
+    """Use this when the matrix is small. Build it as a dense matrix."""
     rows = torch.repeat_interleave(starts.diff(), output_size=len(values))
     matrix = x.new_zeros(3, 3)
     matrix[rows, columns] = values

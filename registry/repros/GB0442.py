@@ -1,5 +1,5 @@
-"""`backward(inputs=...)` gets something that is no tensor, list, tuple or dict,
-and Dynamo doesn't look for tensors inside it."""
+"""`backward(inputs=...)` gets something that is not a tensor, list, tuple or
+dict, and Dynamo doesn't look for tensors inside it."""
 import torch
 
 REACH = "config"
@@ -17,7 +17,8 @@ def broken(layer, x):
 
 
 def fixed(layer, x):
-    """Make a list of it."""
+    """Use this when your tensors are in another iterable, such as `.values()`.
+    Make a list of it."""
     weights = dict(layer.named_parameters())
     layer(x).sum().backward(inputs=list(weights.values()))
     return layer.weight.grad

@@ -31,7 +31,8 @@ def scale_and_note(x):
 
 
 def fixed(x):
-    """One value for the whole program is enough: keep it in a global."""
+    """Use this when one value for the whole program is enough. Keep it in a
+    global."""
     return scale_and_note(x).sin()
 
 
@@ -45,5 +46,6 @@ scale_object = Scale()
 
 
 def fixed_object(x):
-    """The value belongs to the function: make it an object with `__call__`."""
+    """Use this when the value belongs to the function. Turn the function into
+    an object with `__call__`."""
     return scale_object(x).sin()

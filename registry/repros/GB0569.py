@@ -14,13 +14,15 @@ def broken(x):
 
 
 def fixed(x):
-    """The text needs the values: make it only once the check has failed."""
+    """Use this when the text needs the values. Write it inside the `assert`:
+    it is then made only after the check has failed."""
     assert x.dim() == 1, f"expected a vector, got {repr(x)}"
     return x.sin()
 
 
 def fixed_shape(x):
-    """Shape and type say enough: Dynamo knows both while it traces."""
+    """Use this when the shape and the dtype say enough. Put those into the
+    text: Dynamo knows both while it traces."""
     message = f"expected a vector, got {x.dtype} of shape {tuple(x.shape)}"
     assert x.dim() == 1, message
     return x.sin()

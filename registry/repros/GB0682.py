@@ -1,5 +1,5 @@
-"""The keys of a dict are methods bound to a tensor. Dynamo would need their
-hash. It hashes what it knows as a constant, and a tensor is none."""
+"""The keys of a dict are methods bound to a tensor. Dynamo needs the hash of
+each key, but it can hash only constants, and a tensor is not one."""
 import torch
 
 REACH = "contrived"
@@ -19,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Use functions of `torch` as keys, and call them with the tensor."""
+    """Use this when you need a dict with operations as keys. Use functions of
+    `torch` as keys, and call them with the tensor."""
     weights = {torch.sin: 2, torch.cos: 3}
     y = torch.zeros_like(x)
     for op, weight in weights.items():
@@ -28,7 +29,8 @@ def fixed(x):
 
 
 def fixed_pairs(x):
-    """Nothing is looked up by key: a list of pairs needs no hash."""
+    """Use this when you don't look anything up by key. Use a list of pairs,
+    which needs no hash."""
     weights = [(x.sin, 2), (x.cos, 3)]
     y = torch.zeros_like(x)
     for op, weight in weights:

@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The sign only kept two kinds of key apart: use a tuple as key."""
+    """Use this when the sign only keeps two kinds of key apart. Use a tuple as
+    the key."""
     layers = [x]
     cache = {(id(layers), "a"): x.sin(), (id(layers), "b"): x.cos()}
     return cache[id(layers), "a"] + cache[id(layers), "b"]

@@ -1,4 +1,4 @@
-"""Multiplying a deque makes a new one. Dynamo takes that one for read-only,
+"""Multiplying a deque makes a new one. Dynamo treats the new one as read-only,
 and so has no rule for assigning to an item of it."""
 import collections
 
@@ -19,7 +19,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Repeat a list, and make the deque from that."""
+    """Use this when you want a deque that repeats the same items. Repeat a
+    list, and make the deque from it."""
     history = collections.deque([0.0] * 4)
     history[0] = 2.0
     return x * history[0]

@@ -18,5 +18,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The exact arithmetic uses constants only: do it once, at import."""
+    """Use this when the exact arithmetic uses only constants. Do it once, at
+    import."""
     return x * GROSS

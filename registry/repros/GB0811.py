@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """A few Python numbers: keep them in a list. Dynamo can go through that."""
+    """Use this when you have only a few Python numbers. Keep them in a list:
+    Dynamo can iterate over one."""
     return x * sum(WEIGHTS_LIST)

@@ -27,7 +27,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The same tensor object is meant, not the same memory: use its `id`."""
+    """Use this when you mean the same tensor object, not the same memory.
+    Return the `id` of the tensor."""
     key = ByTensor(x)
     cache = {key: x.sin()}
     return cache[key]

@@ -17,16 +17,16 @@ def broken(x):
 
 
 def fixed(x):
-    """Let the gradient be a result: `torch.autograd.grad` returns it, and it
-    takes any tensor. It needs the same flag, `trace_autograd_ops`."""
+    """Use this when you keep the flag `trace_autograd_ops`: this fix needs it
+    too. Let `torch.autograd.grad` return the gradient. It takes any tensor."""
     scale = torch.ones_like(x).requires_grad_()
     return torch.autograd.grad((scale * x).sin().sum(), scale)[0]
 
 
 def fixed_func(x):
-    """You don't want that flag: `torch.func.grad` of the loss. Like `backward`
-    it gives a plain result; without `detach` it gives one that has a gradient
-    itself."""
+    """Use this when you don't want the flag `trace_autograd_ops`. Call
+    `torch.func.grad` on the loss. Like `backward`, it gives a plain result.
+    Without `detach`, the result would have a gradient itself."""
     def loss(scale):
         return (scale * x.detach()).sin().sum()
 

@@ -16,11 +16,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You need this private function: make a list of the values."""
+    """Use this when you need this private function. Make a list of the
+    values."""
     tensors = {"x": x}
     return _autograd_grad((x.sin().sum(),), list(tensors.values()))
 
 
 def fixed_public(x):
-    """You don't: `torch.func.grad` is the public way."""
+    """Use this when you don't need the private function. Call
+    `torch.func.grad`, the public way."""
     return (torch.func.grad(lambda x: x.sin().sum())(x),)

@@ -34,7 +34,8 @@ def block_and_sum(x):
 
 
 def fixed(x):
-    """Return the value, and assign it after the checkpointed part. The module
-    mustn't carry the mark."""
+    """Use this when you need the value only after the checkpointed part.
+    Return it, and assign it there. The module must not have the mark
+    `torchdynamo_force_dynamic`."""
     y, model.last = checkpoint(block_and_sum, x, use_reentrant=False)
     return y

@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Compare the dicts that hold the attributes: Dynamo knows how to."""
+    """Use this when you want to compare all attributes of two namespaces.
+    Compare the dicts that hold them, with `vars`: Dynamo knows how to."""
     return x * USED.scale if vars(USED) == vars(DEFAULT) else x

@@ -1,5 +1,6 @@
 """A tuple and a list contain each other, and both must survive the call.
-Dynamo has to build them anew, and can't build a tuple that contains itself."""
+Dynamo has to build both again, and can't build a tuple that contains
+itself."""
 import torch
 
 REACH = "contrived"
@@ -24,8 +25,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Both need the link to the other: make both of them lists. A list can be
-    created first, and filled afterwards."""
+    """Use this when both need a link to the other, and neither must be a
+    tuple. Make both of them lists. You can create a list first, and fill it
+    afterwards."""
     children = [x.sin()]
     root = [children]
     children.append(root)
@@ -38,8 +40,8 @@ ROOT = (CHILDREN,)
 
 
 def fixed_outside(x):
-    """There is one tree only, and it has to be a tuple: build it once, outside,
-    and fill its list in each call."""
+    """Use this when there is only one tree, and it has to be a tuple. Build it
+    once, outside, and fill its list in each call."""
     CHILDREN[:] = [x.sin(), ROOT]
     TREE["root"] = ROOT
     return CHILDREN[0] + 1

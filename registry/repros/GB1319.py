@@ -18,6 +18,7 @@ def broken(model, x):
 
 
 def fixed(model, x):
-    """Define the class outside, at module level."""
+    """Use this when every call can use the same class. Define it outside, at
+    module level."""
     model.error = Empty("no rows")
     return x.sin()

@@ -34,6 +34,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Indexing stays banned: use the operation the index stands for. Indexing
-    with None adds a dimension, which is `unsqueeze`."""
+    """Use this when indexing must stay banned. Use the operation that the
+    index stands for. An index of None adds a dimension, which is
+    `unsqueeze`."""
     return DoubleNamed.apply(x.sin())

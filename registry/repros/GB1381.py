@@ -1,6 +1,7 @@
 """Two calls of `autograd.grad` go through the same autograd graph, and the
 first doesn't keep it. Eager mode lets that pass where no tensor was saved for
-the backward pass, as in this sum; compiled code can fail, so Dynamo refuses."""
+the backward pass, as in this sum; compiled code can fail, so Dynamo
+refuses."""
 import torch
 
 REACH = "config"
@@ -20,14 +21,16 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Both gradients are wanted at the same place: one call gives both."""
+    """Use this when you want both gradients in the same place. One call gives
+    you both."""
     total = (x - 2 * y).sum()
     grad_x, grad_y = torch.autograd.grad(total, (x, y))
     return x - grad_x, y - grad_y
 
 
 def fixed_retain(x, y):
-    """The calls have to stay apart: the first keeps the graph."""
+    """Use this when the two calls have to stay separate. Let the first one
+    keep the graph, with `retain_graph=True`."""
     total = (x - 2 * y).sum()
     (grad_x,) = torch.autograd.grad(total, x, retain_graph=True)
     (grad_y,) = torch.autograd.grad(total, y)

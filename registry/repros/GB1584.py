@@ -24,6 +24,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You want the name: read it from the function."""
+    """Use this when you want only the name of the function. Read it from
+    `__qualname__`."""
     shift = make_shift(x.mean())
     return shift(x), shift.__qualname__

@@ -18,12 +18,14 @@ def broken(x):
 
 
 def fixed(x):
-    """The keys are free to choose: name the tensors with strings."""
+    """Use this when you are free to choose the keys. Name the tensors with
+    strings."""
     weights = {"weight": layer.weight}
     return torch.autograd.grad(layer(x).sum(), weights)["weight"]
 
 
 def fixed_tuple(x):
-    """The order is known: pass a tuple, and get a tuple of gradients."""
+    """Use this when you know the order of the tensors. Pass a tuple, and you
+    get a tuple of gradients."""
     (grad,) = torch.autograd.grad(layer(x).sum(), (layer.weight,))
     return grad

@@ -22,7 +22,7 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """You want the messages in the graph: `enable_p2p_compilation` allows it.
-    The cost: it is experimental."""
+    """Use this when you want the messages in the graph. The flag
+    `enable_p2p_compilation` allows it. The cost: it is experimental."""
     message = dist.P2POp(dist.isend, x, 1)
     return message.tensor + message.peer

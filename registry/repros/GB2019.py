@@ -33,6 +33,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The caller relies on the change in place: let `forward` return a new
-    tensor, and copy it back."""
+    """Use this when the caller relies on the change in place. Let `forward`
+    return a new tensor, and copy it back into the input."""
     return x.copy_(Double.apply(x))

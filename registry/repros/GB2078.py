@@ -1,5 +1,5 @@
-"""The program reads an attribute of an opaque object, one that custom operators
-take. Dynamo reads only attributes that were named when the class was
+"""The program reads an attribute of an opaque object, one that custom
+operators take. Dynamo reads only attributes that were named when the class was
 registered. It raises an error even where breaks are allowed."""
 import torch
 from torch._library.opaque_object import MemberType, register_opaque_type
@@ -32,6 +32,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Name it when you register the class. `USE_REAL` is for a value that
-    stays the same, because Dynamo takes it over as a constant."""
+    """Use this when the value of the attribute stays the same. Name the
+    attribute when you register the class. With `USE_REAL`, Dynamo takes its
+    value as a constant."""
     return x * OPEN_TABLE.scale

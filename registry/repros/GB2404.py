@@ -1,5 +1,5 @@
-"""The metaclass answers `Shape()` with an object of a subclass. Dynamo takes
-no notice of that, and tries to create a `Shape`, which is abstract."""
+"""The metaclass makes `Shape()` return an object of a subclass. Dynamo ignores
+that, and tries to create a `Shape`, which is abstract."""
 import abc
 
 import torch
@@ -35,5 +35,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Make the choice in an ordinary function instead of the metaclass."""
+    """Use this when the metaclass only chooses a subclass. Make that choice in
+    an ordinary function instead."""
     return Shape.create().area(x)

@@ -32,5 +32,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Do the in-place step first, then return the input by its name."""
+    """Use this when `forward` has to change its input in place. Do the
+    in-place step first, then return the input by its name."""
     return AddOneReturned.apply(x.sin())

@@ -22,11 +22,13 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """The function needs only numbers: pass the numbers. Mind that Dynamo
-    calls the function once per compilation and keeps the result."""
+    """Use this when the function needs only numbers. Pass the numbers. Note
+    that Dynamo calls the function once per compilation and keeps the
+    result."""
     return x.sum() / longest(len(x), len(y))
 
 
 def fixed_unmarked(x, y):
-    """Dynamo can trace the code: leave the mark out."""
+    """Use this when Dynamo can trace the code of the function. Leave out the
+    mark, `assume_constant_result`."""
     return x.sum() / max(map(len, [x, y]))

@@ -1,6 +1,6 @@
 """A context manager made with `@contextmanager` outlives the function: a
-global keeps it, and returning it would be the same. It is a paused
-generator, and Dynamo can't build one for Python to go on with."""
+global keeps it, and returning it would be the same. It is a paused generator,
+and Dynamo can't build one that Python could resume."""
 import contextlib
 
 import torch
@@ -43,14 +43,15 @@ def broken(x):
 
 
 def fixed(x):
-    """Nobody needs the context manager after the call: keep it local."""
+    """Use this when nobody needs the context manager after the call. Keep it
+    local."""
     with doubled(x) as y:
         return y.sin()
 
 
 def fixed_class(x):
-    """It must outlive the call: write it as a class. Dynamo can build an
-    object with attributes."""
+    """Use this when the context manager must outlive the call. Write it as a
+    class: Dynamo can build an object with attributes."""
     global last
     last = Doubled(x)
     with last as y:

@@ -49,12 +49,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The list of the base class is meant to grow: name the base class instead
-    of `super()`."""
+    """Use this when the list of the base class is meant to grow. Name the base
+    class instead of `super()`."""
     return MODEL.run_named(x)
 
 
 def fixed_copy(x):
-    """You want a longer list only here, so changing the base class was a
-    mistake: build a new list, and name the base class."""
+    """Use this when you want the longer list only here. Changing the base
+    class was then a mistake. Build a new list, and name the base class."""
     return MODEL.run_copy(x)

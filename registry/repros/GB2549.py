@@ -17,6 +17,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The items are numbers: let one tensor operation make all of them."""
+    """Use this when the items are numbers. Let one tensor operation, such as
+    `torch.arange`, make all of them."""
     grid = torch.arange(102402, dtype=torch.float64)
     return x * grid.mean()

@@ -21,8 +21,9 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """Turn on `enable_p2p_compilation`. It is experimental: compare the results
-    of a few steps with eager before you rely on it."""
+    """Use this when you want the send in the graph. Turn on
+    `enable_p2p_compilation`. It is experimental: compare the results of a few
+    steps with eager before you rely on it."""
     work = dist.isend(x, dst=1)
     work.wait()
     return x + 1

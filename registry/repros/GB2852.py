@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The object doesn't change between calls: make the text once, outside."""
+    """Use this when the object doesn't change between calls. Make the text
+    once, outside."""
     return {LABEL: x * SETTINGS.scale}

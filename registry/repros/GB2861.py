@@ -15,5 +15,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Use text as the key: Dynamo knows the hash of a string."""
+    """Use this when the text of a type is enough to find the value. Use that
+    text as the key: Dynamo knows the hash of a string."""
     return x * SCALES_BY_NAME["list[int]"]

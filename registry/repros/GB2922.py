@@ -20,8 +20,9 @@ def broken(weight, x):
 
 
 def fixed(weight, x):
-    """Give the function a tensor that is there already when the compiled
-    function starts; Dynamo then has nothing to repeat."""
+    """Use this when the tensor already exists when the compiled function
+    starts. Pass that tensor to the marked function. Dynamo then has nothing to
+    repeat."""
     with torch.no_grad():
         weight.mul_(2)
     return x * count(weight)

@@ -23,5 +23,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Write it as a Python function; Dynamo traces that."""
+    """Use this when you have the source of the TorchScript function. Write it
+    as a Python function: Dynamo traces that."""
     return double(x) + 1

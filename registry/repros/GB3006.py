@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The sum only mixes two ids into one key: a tuple is a key, too."""
+    """Use this when the sum only mixes two ids into one key. Use a tuple of
+    the two: a tuple can be a key, too."""
     a, b = [x], [x]
     cache = {(id(a), id(b)): x.sin()}
     return cache[id(a), id(b)]

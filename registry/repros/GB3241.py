@@ -46,7 +46,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Define `__delete__` with `def`, so that Dynamo can trace it."""
+    """Use this when the descriptor is your own code. Define `__delete__` with
+    `def`, so that Dynamo can trace it."""
     LAYER.plain_scale = 2.0
     x = x * LAYER.plain_scale
     del LAYER.plain_scale

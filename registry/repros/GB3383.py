@@ -26,6 +26,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Validate where the data comes in. Inside the compiled function, use a
-    dataclass of the standard library."""
+    """Use this when you can validate the data where it comes in. Inside the
+    compiled function, use a dataclass of the standard library."""
     return x * Settings(2.0).scale

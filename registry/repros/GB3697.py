@@ -29,7 +29,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The compiled code needs no C layout: use a dataclass there, and fill in
-    the structure where you call C."""
+    """Use this when the compiled code needs no C layout. Use a dataclass
+    there, and fill in the structure where you call C."""
     PLAIN_POINT.scale = 2.0
     return x * PLAIN_POINT.scale

@@ -17,8 +17,9 @@ def broken(x):
 
 
 def fixed(x):
-    """`data_ptr()` is an integer already: compare without `int`. Dynamo can
-    answer only if the two surely share memory, as after `detach`."""
+    """Use this when the two tensors surely share memory, as after `detach`.
+    Compare without `int`: `data_ptr()` is already an integer. In other cases
+    Dynamo can't answer."""
     y = x.detach()
     shared = x.data_ptr() == y.data_ptr()
     return y.sin() if shared else y.cos()

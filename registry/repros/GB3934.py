@@ -12,5 +12,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Put the whole text into one f-string: it is filled in afterwards."""
+    """Use this when you can write the whole text in one place. Put it into one
+    f-string: it is filled in afterwards."""
     return x.sin(), f"peak {x.max()} (raw)"

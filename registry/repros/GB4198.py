@@ -16,8 +16,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You want a copy of the data: `clone`. `detach`, because no gradient flows
-    back from a deep copy either."""
+    """Use this when you want a copy of the data. Use `clone`. Call `detach`
+    first, because no gradient flows back from a deep copy either."""
     before = x.detach().clone()
     x.clamp_(-1, 1)
     return x - before

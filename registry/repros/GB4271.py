@@ -27,7 +27,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Create an object of the new class, and copy the attributes to it."""
+    """Use this when a new object can replace the old one. Create an object of
+    the new class, and copy the attributes to it."""
     layer = Training()
     layer.rate = 3.0
     frozen = Frozen()

@@ -15,5 +15,5 @@ def broken(x):
 
 
 def fixed(x):
-    """The call was left over from debugging: remove it."""
+    """Use this when the call is left over from debugging. Remove it."""
     return x.sin()

@@ -22,7 +22,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The message asks for a fake impl: register a function that returns an
-    empty tensor of the right shape. If the message complains about shapes
-    instead, mend the call: most likely it fails in eager mode, too."""
+    """Use this when the message asks for a fake impl. Register a function that
+    returns an empty tensor of the right shape. If the message complains about
+    shapes instead, fix the call: most likely it fails in eager mode, too."""
     return known(x) + 1

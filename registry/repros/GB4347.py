@@ -38,6 +38,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Write the iterator as a class with `__next__`. Its state is in plain
-    attributes, which Dynamo can trace."""
+    """Use this when the iterator must keep its state between calls. Write it
+    as a class with `__next__`. Its state is then in plain attributes, which
+    Dynamo can trace."""
     return x * next(SCALES_OBJECT)

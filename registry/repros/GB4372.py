@@ -37,6 +37,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Take the star out of the signature. `apply` then accepts the argument by
-    position and by name."""
+    """Use this when callers pass the argument by name. Take the star out of
+    the signature. `apply` then accepts the argument by position and by
+    name."""
     return PositionalScale.apply(x, factor=2)

@@ -1,5 +1,6 @@
-"""`issubclass` is asked about a `torch.autograd.Function`. Dynamo has a rule of
-its own for running those, and in it the class isn't available as a value."""
+"""`issubclass` is called with a `torch.autograd.Function`. Dynamo has a
+special rule for running those, and under that rule the class isn't available
+as a value."""
 import torch
 
 
@@ -27,7 +28,8 @@ IS_FUNCTION = issubclass(Double, torch.autograd.Function)
 
 
 def fixed(x):
-    """The class is known beforehand: ask once, outside."""
+    """Use this when the class is known beforehand. Ask once, outside the
+    compiled function."""
     if IS_FUNCTION:
         x = Double.apply(x)
     return x.sin()

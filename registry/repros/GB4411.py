@@ -1,5 +1,5 @@
-"""`in` asks an `array.array`, which is written in C. Dynamo has no rule for
-it, and no Python code to trace instead."""
+"""`in` looks for a value in an `array.array`, which is written in C. Dynamo
+has no rule for it, and no Python code to trace instead."""
 import array
 
 import torch
@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The question is membership: a set answers it, and Dynamo knows sets."""
+    """Use this when you only ask whether a value is in the array. Use a set
+    for that: Dynamo knows sets."""
     return x.sin() if len(x) in SIZES_SET else x.cos()

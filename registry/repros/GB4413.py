@@ -1,6 +1,6 @@
 """Inside a checkpointed function, a number on an object from outside is
-changed. Dynamo traces that function apart, and allows only changes that are
-undone before it returns."""
+changed. Dynamo traces that function separately, and allows only changes that
+are undone before it returns."""
 import torch
 from torch.utils.checkpoint import checkpoint
 
@@ -23,16 +23,17 @@ def broken(stats, x):
 
 
 def fixed(stats, x):
-    """Change the object outside the checkpointed function. The backward, which
-    runs that function again, then doesn't repeat the change."""
+    """Use this when the object needn't change inside the checkpointed
+    function. Change it outside. The backward, which runs that function again,
+    then doesn't repeat the change."""
     stats.calls += 1
     return checkpoint(torch.sin, x, use_reentrant=False)
 
 
 def fixed_flag(stats, x):
-    """The change must stay inside: the flag below allows it. It then happens
-    once, in the forward; eager repeats it when the backward runs the function
-    again."""
+    """Use this when the change must stay inside. The flag below allows it. The
+    change then happens once, in the forward. Eager repeats it when the
+    backward runs the function again."""
 
     def block(x):
         stats.calls += 1

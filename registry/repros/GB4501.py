@@ -22,7 +22,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Choose a key that means something, such as a name."""
+    """Use this when the key doesn't have to be an `id`. Choose a key that
+    means something, such as a name."""
     scales = [2.0, 3.0]
     SCALES_BY_NAME["scales"] = scales
     return x * scales[0]

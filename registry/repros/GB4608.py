@@ -1,5 +1,5 @@
-"""Two exceptions are compared with `==`, which for exceptions means: is it the
-same object? Both are made inside the compiled function, and for those Dynamo
+"""Two exceptions are compared with `==`, which asks whether both are the same
+object. Both are made inside the compiled function, and for such objects Dynamo
 can't tell."""
 import torch
 
@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You want to know whether it is the same object: compare the `id`s, those
-    Dynamo can tell apart. If you mean the text, compare `args`."""
+    """Use this when you ask whether both are the same object. Compare the
+    `id`s: Dynamo can tell those apart. If you mean the text, compare
+    `args`."""
     first, second = ValueError("low"), ValueError("high")
     return x.sin() if id(first) == id(second) else x.cos()

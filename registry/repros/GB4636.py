@@ -18,7 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """The debugging is done: remove the call."""
+    """Use this when you have finished debugging. Remove the call."""
     y = x.sin()
     z = y.cos()
     return z.exp()

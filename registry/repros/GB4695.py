@@ -15,7 +15,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You have the original module: compile that, it shares the weights."""
+    """Use this when you still have the original module. Compile that one: it
+    shares the weights."""
     return LAYER(x).relu()
 
 
@@ -24,6 +25,6 @@ WEIGHTS = dict(SCRIPTED.named_parameters())
 
 
 def fixed_functional(x):
-    """You have only the scripted module, and know its class: run a new module
-    of that class with the weights of the scripted one."""
+    """Use this when you have only the scripted module, and know its class. Run
+    a new module of that class with the weights of the scripted one."""
     return torch.func.functional_call(PLAIN, WEIGHTS, (x,)).relu()

@@ -1,5 +1,5 @@
-"""An object is used as a key, and Dynamo thinks that it can't be one. It takes
-a module's hooks for a plain dict, but here they are of a class that can be a
+"""An object is used as a key, and Dynamo thinks that it can't be one. It
+treats the hooks of a module as a plain dict, but here their class can be a
 key."""
 import collections
 
@@ -33,6 +33,7 @@ def broken(x):
 
 
 def fixed(x):
-    """There is one such object for each module: use the module as the key."""
+    """Use this when there is one such object for each module. Use the module
+    as the key."""
     SEEN[linear] = True
     return linear(x)

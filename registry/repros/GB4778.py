@@ -26,7 +26,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Define the function at module level, without variables from inside."""
+    """Use this when the function can do without variables from inside. Define
+    it at module level."""
     y = x.sin()
     table = collections.defaultdict(missing, {"sin": y})
     return ExportTracerOutput(*tree_flatten(table))

@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You ask whether there is a function at all: compare with `None`."""
+    """Use this when you ask whether there is a function at all. Compare with
+    `None`."""
     reduce = x.numpy().mean
     if reduce is None:
         return x
@@ -26,7 +27,8 @@ def fixed(x):
 
 
 def fixed_tensor(x):
-    """You needn't use NumPy: of a tensor's method Dynamo knows the type."""
+    """Use this when you don't need NumPy. Use the method of the tensor: Dynamo
+    knows its type."""
     reduce = x.mean
     if not reduce:
         return x

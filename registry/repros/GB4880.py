@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The numbers don't change: keep them in a list, which Dynamo can read."""
+    """Use this when the numbers don't change. Keep them in a list, which
+    Dynamo can read."""
     return x * RATES_LIST[len(x) % 3]

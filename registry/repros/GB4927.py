@@ -18,8 +18,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Keep the autograd graph; that takes memory. Where callers only look at
-    the value of the loss, return `loss.detach()` instead."""
+    """Use this when callers need the autograd graph of the loss. Keep it with
+    `retain_graph=True`; that takes memory. If callers only look at the value
+    of the loss, return `loss.detach()` instead."""
     loss = x.sin().sum()
     (grad,) = torch.autograd.grad(loss, x, retain_graph=True)
     return loss, grad

@@ -15,6 +15,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Bring all tensors to one device before the operator."""
+    """Use this when a tensor can move to the device of the others. Bring all
+    tensors to one device before the operator."""
     rows = torch.einsum("ij,j->i", WEIGHT, x.to("meta")).shape[0]
     return x.sum().repeat(rows)

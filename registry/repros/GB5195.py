@@ -22,8 +22,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The result depends on the type of a number, not on its value: any integer
-    gives the same answer."""
+    """Use this when you only ask for the dtype. It depends on the type of a
+    number, not on its value, so any integer gives the same answer."""
     size = x.shape[0]
     _, dtype = elementwise_dtypes(x, 1, type_promotion_kind=KIND.INT_TO_FLOAT)
     return x.to(dtype) / size

@@ -1,6 +1,6 @@
 """A metaclass with its own `__getattribute__` decides what attributes of the
-class are. Dynamo doesn't trace that. `Settings.factor` gets by, read as it is;
-`getattr` with a tensor as default does not."""
+class are. Dynamo doesn't trace that. Reading `Settings.factor` directly still
+works, but `getattr` with a tensor as default does not."""
 import torch
 
 REACH = "contrived"
@@ -35,10 +35,12 @@ def broken(x):
 
 
 def fixed(x):
-    """The attribute is always there: read it without a default."""
+    """Use this when the attribute is always there. Read it without a
+    default."""
     return x * Settings.factor
 
 
 def fixed_missing(x):
-    """Only names that don't exist need help: define `__getattr__` instead."""
+    """Use this when only names that don't exist need help. Define
+    `__getattr__` instead of `__getattribute__`."""
     return x * getattr(MissingSettings, "factor", x)

@@ -20,5 +20,6 @@ def broken(x):
 
 
 def fixed(x):
-    """You have the tensor that the edge was made from: pass the tensor."""
+    """Use this when you have the tensor that the edge was made from. Pass the
+    tensor instead of the edge."""
     return torch.autograd.grad((weight * x).sin().sum(), weight)

@@ -27,6 +27,7 @@ def broken(x):
 
 
 def fixed(x):
-    """You need a tensor as a key: use a dict of its own, under one name."""
+    """Use this when you need a tensor as a key. Put it into a separate dict,
+    and store that dict under one name."""
     settings.__dict__ = {"scale": 2.0, "scales": {x: 3.0}}
     return x * settings.scale

@@ -34,11 +34,12 @@ PLAIN_SCALES = collections.deque([2.0, 3.0])
 
 
 def fixed(x):
-    """You need the methods of your class: let it have a deque, instead of being
-    one. Code that wants a deque gets `.items`."""
+    """Use this when you need the methods of your class. Let the class hold a
+    deque, instead of being one. Code that wants a deque gets `.items`."""
     return x * SCALES_WITH_DEQUE.oldest()
 
 
 def fixed_plain(x):
-    """Your class adds nothing that you need here: use a plain deque."""
+    """Use this when your class adds nothing that you need here. Use a plain
+    deque."""
     return x * PLAIN_SCALES[0]

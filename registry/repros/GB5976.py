@@ -15,14 +15,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You want a copy in any case: say so, and skip the question."""
+    """Use this when you want a copy in any case. Call `clone`, and skip the
+    comparison."""
     y = x.clone(memory_format=torch.contiguous_format)
     return y.mul_(2)
 
 
 def fixed_ask(x):
-    """You know when the data is shared: ask for that. `contiguous` copies
-    unless the tensor is contiguous already."""
+    """Use this when you know in which case the data is shared. Ask for that
+    case. `contiguous` copies unless the tensor is contiguous already."""
     y = x.contiguous()
     if x.is_contiguous():
         y = y.clone()

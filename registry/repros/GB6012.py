@@ -1,5 +1,5 @@
-"""`len` asks an `array.array`, whose `__len__` is written in C. Dynamo has no
-Python code to trace there."""
+"""`len` is called on an `array.array`, whose `__len__` is written in C. Dynamo
+has no Python code to trace there."""
 import array
 
 import torch
@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing needs the compact C layout: use a list, whose `len` is known."""
+    """Use this when nothing needs the compact C layout. Use a list: Dynamo
+    knows its `len`."""
     return x / len(SAMPLES_LIST)

@@ -34,6 +34,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Derive the class from `nn.Module`, as ExecuTorch does for its own.
-    Inductor can't compile this operator."""
+    """Use this when the class of the object is your own. Derive it from
+    `nn.Module`, as ExecuTorch does for its own. Inductor can't compile this
+    operator."""
     return executorch_call_delegate(module, x)

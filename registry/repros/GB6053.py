@@ -1,5 +1,5 @@
-"""`repr` of a logger. Dynamo has a special stand-in for loggers, and that
-one can't say what the text is."""
+"""The program calls `repr` on a logger. Dynamo has a special stand-in for
+loggers, and the stand-in doesn't know that text."""
 import logging
 
 import torch
@@ -19,5 +19,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The logger doesn't change between calls: make the text once, outside."""
+    """Use this when the logger doesn't change between calls. Make the text
+    once, outside."""
     return {LABEL: x.sin()}

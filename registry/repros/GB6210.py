@@ -26,5 +26,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Create the module once, outside."""
+    """Use this when all calls can share one module. Create it once,
+    outside."""
     return apply(scale, x)

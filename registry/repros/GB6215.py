@@ -1,5 +1,5 @@
-"""Two methods bound to tensors are compared. In Dynamo's eyes such a method is
-a name on a tensor, not an object that it could compare."""
+"""Two methods bound to tensors are compared. For Dynamo such a method is a
+name on a tensor, not an object that it could compare."""
 import torch
 
 REACH = "contrived"
@@ -17,8 +17,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Choose among functions of `torch` and call them with the tensor. They
-    can be compared."""
+    """Use this when you choose an operation and compare it later. Choose among
+    functions of `torch`, and call them with the tensor. Dynamo can compare
+    those."""
     op = torch.sin if x.dim() == 1 else torch.cos
     y = op(x)
     return y + 1 if op == torch.sin else y

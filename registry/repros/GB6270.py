@@ -24,6 +24,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The method needs no instance: call it on the class."""
+    """Use this when the method needs no instance. Call it on the class."""
     image = x.sqrt().as_subclass(Image)
     return image ** Image.gamma()

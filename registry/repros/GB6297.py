@@ -24,10 +24,11 @@ def broken(x):
 
 
 def fixed(x):
-    """Pass a view as the second: both gradients still reach `x`."""
+    """Use this when the function doesn't write to its inputs. Pass a view as
+    the second input: both gradients still reach `x`."""
     return Product.apply(x, x.view_as(x))
 
 
 def fixed_clone(x):
-    """The function writes to one of its inputs: pass a copy."""
+    """Use this when the function writes to one of its inputs. Pass a copy."""
     return Product.apply(x, x.clone())

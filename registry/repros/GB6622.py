@@ -13,6 +13,7 @@ def broken(x, y):
 
 
 def fixed(x, y):
-    """Compare the tensors themselves, and select by the result."""
+    """Use this when the comparison only selects one of two tensors. Compare
+    the tensors themselves, and select with `torch.where`."""
     same = (x.min() == y.min()) & (x.max() == y.max())
     return torch.where(same, x + y, x - y)

@@ -18,6 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Make a list of it. This also helps with `model.parameters()`."""
+    """Use this when the tensors come from `.values()` or `model.parameters()`.
+    Make a list of them."""
     weights = dict(model.named_parameters())
     return torch.autograd.grad(model(x).sum(), list(weights.values()))

@@ -15,6 +15,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Give each stream a name of your own, and use that as the key."""
+    """Use this when the keys only have to tell your streams apart. Give each
+    stream a name of your own, and use that as the key."""
     results = {"main": x.sin()}
     return results["main"]

@@ -1,6 +1,6 @@
 """A function is wrapped in `torch.no_grad()` inside the compiled function, and
 then its `__dict__` is read. The wrapped function exists only while Dynamo
-traces, and such a function's `__dict__` Dynamo can't read."""
+traces, and Dynamo can't read the `__dict__` of such a function."""
 import torch
 
 REACH = "contrived"
@@ -24,7 +24,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You know the attribute's name: read the attribute."""
+    """Use this when you know the name of the attribute. Read the attribute
+    directly."""
     quiet = torch.no_grad()(scale)
     return quiet(x) + quiet.shift
 
@@ -33,5 +34,5 @@ quiet_scale = torch.no_grad()(scale)
 
 
 def fixed_outside(x):
-    """The function is always the same: wrap it once, outside."""
+    """Use this when the function is always the same. Wrap it once, outside."""
     return quiet_scale(x) + vars(quiet_scale)["shift"]

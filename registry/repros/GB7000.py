@@ -23,8 +23,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Remove the cause: without `.item()` the loop is traced. Like `.item()`,
-    `.detach()` stops the gradient."""
+    """Use this when you want to keep the loop. Remove the cause: without
+    `.item()` the loop is traced. Like `.item()`, `.detach()` stops the
+    gradient."""
     total = 0.0
     for row in x:
         total += row.max().detach()
@@ -32,19 +33,20 @@ def fixed(x):
 
 
 def fixed_vectorised(x):
-    """One operator can replace the loop: the graph is smaller, too."""
+    """Use this when one operator can replace the loop. Here `amax` does. The
+    graph is smaller, too."""
     return x / x.detach().amax(dim=1).sum()
 
 
 def fixed_differentiable(x):
-    """You train, and the total should get a gradient, too: leave out
-    `.detach()`."""
+    """Use this when you train, and the total should get a gradient, too. Leave
+    out `.detach()`."""
     return x / x.amax(dim=1).sum()
 
 
 def fixed_flag(x):
-    """You need Python numbers: with `capture_scalar_outputs` the cause is
-    gone, and the loop is traced as it is."""
+    """Use this when you need Python numbers. With `capture_scalar_outputs` the
+    cause is gone, and the loop is traced as it is."""
     total = 0.0
     for row in x:
         total += row.max().item()

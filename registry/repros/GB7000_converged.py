@@ -20,7 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The steps are cheap: do all of them, and after the end change nothing."""
+    """Use this when the steps are cheap. Do all of them, and change nothing
+    after the loop has converged."""
     root, running = x, True
     for _ in range(20):
         change = (root - x / root) / 2

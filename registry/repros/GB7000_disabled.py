@@ -33,15 +33,17 @@ def broken(x):
 
 
 def fixed(x):
-    """The reason for `disable` is gone: call the plain function."""
+    """Use this when the reason for `disable` is gone. Call the plain
+    function."""
     for _ in range(3):
         x = smooth(x.sin())
     return x
 
 
 def fixed_custom_op(x):
-    """It still must not be traced: a custom operator runs it inside the graph,
-    and `register_autograd` gives it a gradient."""
+    """Use this when Dynamo still must not trace the function. A custom
+    operator runs it inside the graph, and `register_autograd` gives it a
+    gradient."""
     for _ in range(3):
         x = smooth_op(x.sin())
     return x

@@ -18,9 +18,9 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """You want the messages, and they may come late: put `print` into the
-    setting `reorderable_logging_functions`. All are printed after the graph
-    ran. If you don't need the messages, delete the `print`."""
+    """Use this when you want the messages, and they may come late. Put `print`
+    into the setting `reorderable_logging_functions`: all messages are printed
+    after the graph ran. If you don't need them, delete the `print`."""
     for step in range(3):
         x = x.sin()
         print("step", step, x.sum())

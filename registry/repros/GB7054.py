@@ -1,4 +1,4 @@
-"""`backward` is to put a gradient on a tensor that was computed in the same
+"""`backward` should put a gradient on a tensor that was computed in the same
 compiled function. Dynamo can do that only for leaves, such as parameters.
 After the break the default backend gives None for it, without an error."""
 import torch
@@ -18,13 +18,15 @@ def broken(x):
 
 
 def fixed(x):
-    """Let the gradient be a result: `torch.autograd.grad` returns it, and it
-    takes any tensor. It needs the same flag, `trace_autograd_ops`."""
+    """Use this when you can stay with the flag `trace_autograd_ops`: this fix
+    needs it, too. Let `torch.autograd.grad` return the gradient. It takes any
+    tensor."""
     hidden = x.sin()
     return torch.autograd.grad(hidden.square().sum(), hidden)[0]
 
 
 def fixed_func(x):
-    """You don't want that flag: `torch.func.grad` of what comes after. Leave
-    `detach` out if you differentiate the result again."""
+    """Use this when you want to avoid the flag `trace_autograd_ops`. Call
+    `torch.func.grad` on what comes after the tensor. Leave out `detach` if you
+    differentiate the result again."""
     return torch.func.grad(lambda y: y.square().sum())(x.sin().detach())

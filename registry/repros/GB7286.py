@@ -17,8 +17,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Compare the integers, which is also exact. Dynamo can answer only if the
-    two surely share memory, as after `detach`."""
+    """Use this when it is certain that both share memory, as after `detach`.
+    Compare the integers, which is also exact. Dynamo can't answer in other
+    cases."""
     y = x.detach()
     shared = x.data_ptr() == y.data_ptr()
     return y.sin() if shared else y.cos()

@@ -1,6 +1,6 @@
-"""`torch.func.vjp` ran outside, and the compiled function calls the function it
-returned. That one holds results with their autograd history, which Dynamo
-can't take into a graph; without it all gradients would be zero."""
+"""`torch.func.vjp` ran outside, and the compiled function calls the function
+it returned. That function holds results with their autograd history, which
+Dynamo can't take into a graph; without it all gradients would be zero."""
 import torch
 
 REQUIRES = {"device": "cpu"}
@@ -17,6 +17,8 @@ def broken(x, vjp, cotangent):
 
 
 def fixed(x, vjp, cotangent):
-    """Compile the whole transform: call `torch.func.vjp` inside as well."""
+    """Use this when the compiled code also has the function and its input.
+    Call `torch.func.vjp` there as well, so that you compile the whole
+    transform."""
     _, vjp = torch.func.vjp(torch.sin, x)
     return vjp(cotangent)

@@ -1,5 +1,6 @@
 """The call doesn't fit the function's parameters. Python would raise a
-`TypeError`; Dynamo gives up, even though an `except` waits for that error."""
+`TypeError`; Dynamo gives up, even though an `except` would catch that
+error."""
 import inspect
 
 import torch
@@ -24,6 +25,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The function may or may not have the parameter: look once, outside what
-    is compiled, and branch on the answer."""
+    """Use this when the function may or may not have the parameter. Look once,
+    outside the compiled function, and branch on the answer."""
     return normalise(x, eps=1e-3) if TAKES_EPS else normalise(x)

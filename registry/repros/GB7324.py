@@ -1,6 +1,6 @@
-"""A tensor made inside the function is told to collect gradients, and something
-computed from it is returned. Compiled code would lose the link between the two,
-and with it the gradient."""
+"""A tensor made inside the function is told to collect gradients, and
+something computed from it is returned. Compiled code would lose the link
+between the two, and with it the gradient."""
 import torch
 
 SHIFT = torch.zeros(4, requires_grad=True)
@@ -16,6 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Make the tensor once, outside, and clear its `.grad` between calls. Where
-    callers need only the values, detach the results instead."""
+    """Use this when callers need the gradient of that tensor. Make the tensor
+    once, outside, and clear its `.grad` between calls. If callers need only
+    the values, detach the results instead."""
     return (x + SHIFT).sin().sum(), SHIFT

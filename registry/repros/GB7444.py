@@ -1,5 +1,5 @@
-"""A hook on a computed tensor asks how the gradient lies in memory. Dynamo
-traces the hook before there is a gradient, so that is not known."""
+"""A hook on a computed tensor asks how the gradient is laid out in memory.
+Dynamo traces the hook before there is a gradient, so that is not known."""
 import torch
 
 
@@ -18,7 +18,8 @@ def broken(x):
 
 
 def fixed(x):
-    """`contiguous` asks by itself: it returns the gradient as it is where
+    """Use this when the hook only makes the gradient contiguous. Call
+    `contiguous` without the question: it returns the gradient as it is if
     there is nothing to copy."""
     y = x.sin()
     y.register_hook(lambda grad: grad.contiguous())

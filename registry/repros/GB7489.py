@@ -16,6 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Use the tensor operation that does the same. It works on all elements at
-    once instead of calling Python for each."""
+    """Use this when a tensor operation does the same as the function. Call
+    that. It works on all elements at once instead of calling Python for
+    each."""
     return x.sin_()

@@ -30,7 +30,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The class doesn't change: ask once, outside, whether it is abstract."""
+    """Use this when the class doesn't change. Ask once, outside, whether it is
+    abstract."""
     if ABSTRACT:
         x = x.sin()
     return x + 1

@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """`+` leaves an integer as it is: leave it out."""
+    """Use this when the `+` is in front of an integer, such as an `id`. It
+    changes nothing there, so leave it out."""
     layers = [x]
     cache = {id(layers): x.sin()}
     return cache[id(layers)]

@@ -1,5 +1,5 @@
 """An object's `__dict__` is replaced by a dict in which a number is a key.
-Python lets it pass, but for Dynamo the name of an attribute is a string."""
+Python accepts that, but for Dynamo the name of an attribute is a string."""
 import torch
 
 REACH = "contrived"
@@ -29,12 +29,13 @@ def broken(x):
 
 
 def fixed(x):
-    """You need numbers as keys: use a dict of its own, under one name."""
+    """Use this when you need numbers as keys. Put them into a separate dict,
+    and store that dict under one name."""
     settings.__dict__ = {"scale": 2.0, "scales": {0: 3.0}}
     return x * settings.scale
 
 
 def fixed_string(x):
-    """The number is only a name: write it as a string."""
+    """Use this when the number is only a name. Write it as a string."""
     settings.__dict__ = {"scale": 2.0, "scale0": 3.0}
     return x * settings.scale

@@ -25,6 +25,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The same noise is wanted in every call: put seeding and drawing together
-    into a custom operator, with a generator of its own."""
+    """Use this when you want the same noise in every call. Put seeding and
+    drawing together into a custom operator, with a generator of its own."""
     return x + noise(len(x), 0)

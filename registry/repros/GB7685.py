@@ -32,7 +32,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The attribute is optional: give the class a default."""
+    """Use this when the attribute is optional. Give the class a default for
+    it."""
     if DefaultTable.scale is not None:
         return x * DefaultTable.scale
     return x.sin()

@@ -20,7 +20,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing needs the compact C layout: use a list. Dynamo follows the
-    assignment and repeats it on the real list after the graph has run."""
+    """Use this when you don't need the compact C layout. Use a list. Dynamo
+    follows the assignment and repeats it on the real list after the graph has
+    run."""
     LAST_SIZE_LIST[0] = len(x)
     return x / len(x)

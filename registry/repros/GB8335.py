@@ -27,7 +27,8 @@ def broken(model, seen, x):
 
 
 def fixed(model, seen, x):
-    """Hand on an object that makes the generator when a loop asks for it.
-    Dynamo can build an object with attributes."""
+    """Use this when the generator should start only when a loop asks for it.
+    Hand on an object that makes the generator then. Dynamo can build an object
+    with attributes."""
     model.rows = Counted(seen, x)
     return x.sum()

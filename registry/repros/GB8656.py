@@ -1,6 +1,6 @@
-"""A method of an opaque object, one that custom operators take, is to run while
-Dynamo traces, and the class has a `__getattr__`. Dynamo refuses, and raises an
-error even where breaks are allowed."""
+"""A method of an opaque object, one that custom operators take, should run
+while Dynamo traces, and the class has a `__getattr__`. Dynamo refuses, and
+raises an error even where breaks are allowed."""
 import torch
 from torch._library.opaque_object import MemberType, register_opaque_type
 from torch._opaque_base import OpaqueBase
@@ -38,6 +38,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The attributes are known: write them as methods and attributes, and do
-    without `__getattr__`."""
+    """Use this when you know the attributes beforehand. Write them as methods
+    and attributes, and do without `__getattr__`."""
     return x * TABLE.scale()

@@ -39,6 +39,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Register the method as `INLINED`: Dynamo traces it and sees the path
-    from one object to the other."""
+    """Use this when the method returns another opaque object. Register it as
+    `INLINED`: Dynamo traces it and sees the path from one object to the
+    other."""
     return x * TRACED_TABLE.get_parent().scale

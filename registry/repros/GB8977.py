@@ -29,13 +29,15 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing in it depends on the call: define the class at module level."""
+    """Use this when nothing in the class depends on the call. Define the class
+    at module level."""
     return Shift(2)(x)
 
 
 def fixed_flag(x):
-    """The class must be made here: set `enable_trace_load_build_class`. Dynamo
-    then makes it while tracing, once for all calls of the graph."""
+    """Use this when the class must be made here. Set
+    `enable_trace_load_build_class`. Dynamo then makes the class while tracing,
+    once for all calls of the graph."""
     class Shift:
         def __init__(self, by):
             self.by = by

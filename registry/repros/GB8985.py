@@ -1,6 +1,6 @@
-"""`requires_grad_` is called on a tensor made inside the compiled function, and
-the result depends on that tensor. The link to it would get lost on the way out
-of the graph, so Dynamo ends the graph before the call."""
+"""`requires_grad_` is called on a tensor made inside the compiled function,
+and the result depends on that tensor. The link to it would get lost on the way
+out of the graph, so Dynamo ends the graph before the call."""
 import torch
 
 
@@ -14,7 +14,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The caller never gets `target`, so nobody can read its gradient: leave
-    `requires_grad_` out. Where it is read, make the tensor outside."""
+    """Use this when the caller never gets `target`, so nobody can read its
+    gradient. Leave out `requires_grad_`. If someone reads the gradient, make
+    the tensor outside."""
     target = x.sin().detach()
     return (x - target).square()

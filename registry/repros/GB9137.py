@@ -1,6 +1,6 @@
 """The annotation of an inner function is evaluated where the function is
-defined, so Dynamo must compute `List[Token]`. `Token` comes from `NewType`, and
-Dynamo doesn't take that object for a constant."""
+defined, so Dynamo must compute `List[Token]`. `Token` comes from `NewType`,
+and Dynamo doesn't treat that object as a constant."""
 from typing import List, NewType
 
 import torch
@@ -21,7 +21,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Give the type a name at module level, and annotate with the name."""
+    """Use this when the annotation must stay a real type. Give the type a name
+    at module level, and annotate with the name."""
     def total(tokens: Tokens):
         return sum(tokens)
 
@@ -29,8 +30,8 @@ def fixed(x):
 
 
 def fixed_string(x):
-    """The annotation is only for readers and type checkers: write it as a
-    string, which Python doesn't evaluate."""
+    """Use this when the annotation is only for readers and type checkers.
+    Write it as a string, which Python doesn't evaluate."""
     def total(tokens: "List[Token]"):
         return sum(tokens)
 

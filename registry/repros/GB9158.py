@@ -13,7 +13,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Show what Dynamo knows as a constant, like the number of dimensions."""
+    """Use this when the message can do without the values of the tensor. Show
+    what Dynamo knows as a constant, like the number of dimensions."""
     dim = x.dim()
     torch._check(dim == 1, lambda: f"expected a vector, got {dim} dimensions")
     return x.mean()

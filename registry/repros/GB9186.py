@@ -1,6 +1,6 @@
-"""The compiled function calls `torch.autograd.grad`. By default Dynamo
-traces the forward pass only, and this asks for a backward pass in its
-middle."""
+"""The compiled function calls `torch.autograd.grad`. By default Dynamo traces
+the forward pass only, and this asks for a backward pass in the middle of
+it."""
 import torch
 
 FLAGS = {"fixed_flag": {"trace_autograd_ops": True}}
@@ -20,13 +20,15 @@ def broken(x):
 
 
 def fixed(x):
-    """You can name the function: `torch.func.grad` puts its gradient into the
-    graph. Leave `detach` out if you differentiate the result again."""
+    """Use this when you can name the function that you differentiate.
+    `torch.func.grad` puts its gradient into the graph. Leave out `detach` if
+    you differentiate the result again."""
     return -torch.func.grad(energy)(x.detach())
 
 
 def fixed_flag(x):
-    """You want to keep the code: the flag `trace_autograd_ops` lets Dynamo
-    trace it. Cost: to return the energy as well, you must detach it."""
+    """Use this when you want to keep the code. The flag `trace_autograd_ops`
+    lets Dynamo trace it. The cost: to return the energy as well, you must
+    detach it."""
     (slope,) = torch.autograd.grad(energy(x), x)
     return -slope

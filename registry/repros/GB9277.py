@@ -30,7 +30,8 @@ def broken(x):
 
 
 def fixed(x):
-    """The function must be defined here: bind with `functools.partial`."""
+    """Use this when the function must be defined here. Bind it with
+    `functools.partial`."""
     def scale(layer, x):
         return layer.factor * x
 
@@ -38,5 +39,6 @@ def fixed(x):
 
 
 def fixed_outside(x):
-    """You need a bound method: define the function at module level."""
+    """Use this when you need a bound method. Define the function at module
+    level."""
     return types.FunctionType.__get__(scale, LAYER)(x)

@@ -27,8 +27,9 @@ def broken(x):
 
 
 def fixed_flag(x):
-    """Turn on `enable_p2p_compilation`. It is experimental: compare the results
-    of a few steps with eager before you rely on it."""
+    """Use this when you want the whole batch of messages in the graph. Turn on
+    `enable_p2p_compilation`. It is experimental: compare the results of a few
+    steps with eager before you rely on it."""
     BUFFER.copy_(x)
     [work] = dist.batch_isend_irecv(SENDS)
     work.wait()

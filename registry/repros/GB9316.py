@@ -16,6 +16,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Ask with `is` whether two names mean one object. Dynamo knows that."""
+    """Use this when you ask whether two names mean the same object. Use `is`:
+    Dynamo knows the answer."""
     scales = [4.0, 5.0]
     return x.sin() if scales is DEFAULTS else x * scales[0]

@@ -21,10 +21,12 @@ def broken(x):
 
 
 def fixed(x):
-    """You need Python numbers: keep them in a list, which Dynamo can repeat."""
+    """Use this when you need Python numbers. Keep them in a list, which Dynamo
+    can repeat."""
     return x * torch.tensor(PATTERN_LIST * 4)
 
 
 def fixed_repeat(x):
-    """The pattern never changes: make it a tensor once, and repeat that."""
+    """Use this when the pattern never changes. Make it a tensor once, and
+    repeat that tensor."""
     return x * PATTERN_TENSOR.repeat(4)

@@ -17,7 +17,8 @@ def broken(x):
 
 
 def fixed(x):
-    """An `id` is never negative in CPython: leave out `abs`."""
+    """Use this when you run CPython. An `id` is never negative there, so leave
+    out `abs`."""
     layers = [x]
     cache = {id(layers): x.sin()}
     return cache[id(layers)]

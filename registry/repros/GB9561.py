@@ -1,5 +1,5 @@
-"""`*=` on an `array.array` repeats it in place. The code for that is written in
-C, and Dynamo has no rule for it."""
+"""`*=` on an `array.array` repeats it in place. The code for that is written
+in C, and Dynamo has no rule for it."""
 import array
 
 import torch
@@ -28,8 +28,9 @@ def broken(x):
 
 
 def fixed(x):
-    """Nothing needs the compact C layout: use a list. Dynamo follows `*=` and
-    repeats the change on the real list after the graph has run."""
+    """Use this when nothing needs the compact C layout of an array. Use a
+    list. Dynamo follows `*=` and repeats the change on the real list after the
+    graph has run."""
     period = PERIOD_LIST
     period *= 2
     return x * torch.tensor(period)

@@ -36,5 +36,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The value never changes: compute it where you define the class."""
+    """Use this when the value never changes. Compute it where you define the
+    class."""
     return x * PlainTable.scale

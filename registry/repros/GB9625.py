@@ -25,7 +25,8 @@ def broken(x):
 
 
 def fixed(x):
-    """You want the line: `tb_lineno` has it."""
+    """Use this when you want the line of the error. Read it from
+    `tb_lineno`."""
     try:
         check(len(x))
     except ValueError as error:

@@ -17,5 +17,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Functions are equal only if they are the same object: ask with `is`."""
+    """Use this when you ask whether two names mean the same function.
+    Functions are equal only if they are the same object, so ask with `is`."""
     return x.tanh() if ACTIVATION is np.tanh else x

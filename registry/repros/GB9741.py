@@ -1,6 +1,7 @@
 """A backend compiles under a mode that wraps copies of tensors in a subclass
 which refuses to tell its address. Before it compiles, torch copies the random
-generator's state, asks for its address, and takes the refusal for functorch."""
+generator's state, asks for its address, and takes the refusal as a sign of
+functorch."""
 import torch
 from torch._dynamo.backends.debugging import aot_eager
 from torch.overrides import TorchFunctionMode
@@ -41,5 +42,6 @@ def broken(x):
 
 
 def fixed(x):
-    """The backend is yours: leave the mode before you call AOTAutograd."""
+    """Use this when the backend is yours. Leave the mode before you call
+    AOTAutograd."""
     return x.sin()

@@ -19,6 +19,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Put a `lambda` around the call; it is defined where it is used."""
+    """Use this when a function from outside makes the message. Put a `lambda`
+    around the call: it is defined where it is used."""
     torch._check(x.numel() > 0, lambda: message())
     return x.mean()

@@ -24,6 +24,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Create it with the right tensor, or create another one."""
+    """Use this when you know the right tensor beforehand. Create the message
+    with that tensor. If you learn it later, create another message."""
     message = dist.P2POp(dist.isend, x.sin(), 1)
     return message.tensor + message.peer
