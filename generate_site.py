@@ -21,10 +21,10 @@ CRASHED = 70
 EXIT_CODES = """\
 exit codes:
   0  done
-  1  a page or a data file has a problem (the other pages were written), or --check found docs/ stale
+  1  a page or a data file has a problem (the other pages were written), or --check found stale files in docs/
   2  the arguments, the pulled registry or a data file are not valid; nothing was written
   3  the source could not be reached (for `upstream` only with --require-fresh); nothing was written
-  4  the disk refused; what was there before still is
+  4  the disk refused to write; the old files are unchanged
   70 a bug in this program
 """
 
@@ -91,12 +91,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="ID",
         action="append",
         default=[],
-        help="write this page again, dropping text outside its note (may be repeated)",
+        help="write this page again and drop text outside its note (may be repeated)",
     )
     parser.add_argument(
         "--pull-releases", action="store_true", help="first read new torch releases from pip's package index"
     )
-    parser.add_argument("--root", type=Path, help="the checkout (default: found from here upwards)")
+    parser.add_argument("--root", type=Path, help="the checkout (default: this folder, or the first checkout above it)")
     return parser
 
 
@@ -194,11 +194,12 @@ def _summarise(generation: Generation, plan: Plan, verb: str, started: float) ->
     _report(plan.problems)
     old, new = generation.snapshot.wordings, generation.pulled.wordings
     reworded = sum(1 for gb_id in old.keys() & new.keys() if old[gb_id] != new[gb_id])
+    notes, files = sum(1 for gb in plan.registry if gb.note), len(plan.changes)
     print(
         f"{len(plan.registry)} ids: {len(new.keys() - old.keys())} new, {reworded} reworded, "
         f"{len(old.keys() - new.keys())} retired upstream since the snapshot; "
-        f"{sum(1 for gb in plan.registry if gb.note)} notes kept; "
-        f"{len(plan.changes)} files {verb}; {_seconds(started)}"
+        f"{notes} note{'' if notes == 1 else 's'} kept; "
+        f"{files} file{'' if files == 1 else 's'} {verb}; {_seconds(started)}"
     )
     return STALE if plan.problems else OK
 

@@ -149,8 +149,8 @@ show("data-dependent-control-flow")
 # %% [markdown]
 # ## Skipped functions and compiler controls
 #
-# Some functions stay out of graphs because somebody said so: you or a library with `torch.compiler.disable`, or torch
-# itself with a list of modules that it does not look into.
+# Dynamo skips some functions on purpose: you, a library or PyTorch marked them. You and libraries do this with
+# `torch.compiler.disable`; PyTorch has a list of modules.
 #
 # **Way out:** the message names the function. Take the control away if its reason is gone. If the function must stay
 # closed to the compiler, make it a custom operator: then it is one step of the graph.

@@ -127,6 +127,13 @@ class Advisor:
         return dict(sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0].title)))
 
 
+def advice_of(registry: Registry) -> dict[str, Advice]:
+    """By id, for a user of no particular torch release."""
+    advisor = Advisor(registry)
+    found = {gb.gb_id: advisor.advise(gb.gb_id, torch="") for gb in registry}
+    return {gb_id: advice for gb_id, advice in found.items() if advice}
+
+
 def choose(advice: Advice, fits: Fits, message: str) -> Advice:
     """Keep the fixes that are right for what the message names, and add what else is known for it."""
     subject = find_subject(fits, message)

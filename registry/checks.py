@@ -66,6 +66,12 @@ def check_findings_have_an_id(registry: Registry, known: Knowledge) -> Iterator[
         yield Problem("registry/upstream_findings.yml:1", f"{gb_id}: no such graph break; remove it")
 
 
+def check_aliases_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """An alias for an id that nobody knows."""
+    for gb_id in sorted(known.aliases.keys() - _ids(registry)):
+        yield Problem("registry/aliases.yml:1", f"{gb_id}: no such graph break; remove it")
+
+
 def check_evidence_is_of_this_repro(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """Evidence made from another version of its repro proves nothing about this one."""
     for gb_id, evidence in sorted(known.evidence.items()):
@@ -86,6 +92,7 @@ RULES: tuple[Callable[[Registry, Knowledge], Iterator[Problem]], ...] = (
     check_neighbours_are_met,
     check_exemptions_are_needed,
     check_findings_have_an_id,
+    check_aliases_have_an_id,
     check_evidence_is_of_this_repro,
 )
 
@@ -110,3 +117,9 @@ def warn_uncategorised(registry: Registry) -> Iterator[Problem]:
 
 def _ids(registry: Registry) -> set[str]:
     return {gb.gb_id for gb in registry}
+
+
+def warn_newer(pages: Mapping[str, str]) -> Iterator[Problem]:
+    """Upstream's site may have a page before a release has the id."""
+    for gb_id, file in pages.items():
+        yield Problem(f"docs/gb/{file}:1", f"{gb_id} is not in the newest release; its page is kept as it is")

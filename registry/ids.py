@@ -6,10 +6,28 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
+from pathlib import Path
 
-SITE = "https://meta-pytorch.github.io/compile-graph-break-site"
+PRINTED = "https://meta-pytorch.github.io/compile-graph-break-site"
 """The address in every message that torch prints: fixed, wherever else a copy of the site lies."""
+
+
+def _published_at() -> str:
+    """Where a copy of the site lies: GRAPHBREAK_SITE, or `url` and `baseurl` of this checkout's docs/_config.yml."""
+    if named := os.environ.get("GRAPHBREAK_SITE"):
+        return named.rstrip("/")
+    try:
+        config = (Path(__file__).parent.parent / "docs" / "_config.yml").read_text("utf-8")
+    except OSError:
+        return PRINTED  # an installed package has no site beside it
+    parts = dict(re.findall(r"""^(url|baseurl):[ "']*([^\s"'#]+)""", config, re.MULTILINE))
+    return (parts.get("url", "") + parts.get("baseurl", "")).rstrip("/") or PRINTED
+
+
+SITE = _published_at()
+"""Where the links of commands and reports lead."""
 
 UPSTREAM_ID = r"GB[0-9]{4,6}"
 GB_ID = rf"{UPSTREAM_ID}|GBL-[0-9A-F]{{6}}"

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from registry.aliases import read_aliases
 from registry.captured import read_captured
 from registry.datafile import DATA
 from registry.evidence import read_evidence
 from registry.findings import read_findings, read_scripts
 from registry.fits import read_fits
 from registry.forms import read_forms, read_other_messages
+from registry.glossary import read_glossary
 from registry.lessons import read_lessons, read_notebooks
 from registry.measurements import read_measurements
 from registry.merge import Knowledge
@@ -51,4 +53,6 @@ def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded
         lessons=read_lessons(data.parent / "examples", data / "lessons"),
         notebooks=read_notebooks(data.parent / "notebooks"),
         fits=read_fits(data / "fits.yml"),
+        glossary=read_glossary(data / "glossary.yml"),
+        aliases=read_aliases(data / "aliases.yml"),
     )

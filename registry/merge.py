@@ -59,6 +59,8 @@ class Knowledge:
     notebooks: tuple[Lesson, ...] = ()
     topics: tuple[Topic, ...] = ()
     fits: Mapping[str, Fits] = field(default_factory=dict)
+    glossary: Mapping[str, str] = field(default_factory=dict)
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def all_wordings(self) -> Iterable[Wordings]:
         """Every registry we have seen, newest first."""
@@ -93,6 +95,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
                 sightings=tuple(sightings.get(gb_id, ())),
                 unreached=known.unreached.get(gb_id),
                 findings=tuple(one for one in known.findings if one.gb_id == gb_id),
+                aliases=known.aliases.get(gb_id, ()),
             )
         )
     return Registry(
@@ -112,6 +115,7 @@ def merge_registry(known: Knowledge, notes: Mapping[str, Note] | None = None) ->
         notebooks=known.notebooks,
         topics=known.topics,
         fits=known.fits,
+        glossary=known.glossary,
     )
 
 

@@ -356,6 +356,8 @@ class GraphBreak:
     sightings: tuple[Sighting, ...] = ()
     unreached: Unreached | None = None
     findings: tuple[Finding, ...] = ()
+    aliases: tuple[str, ...] = ()
+    """What people call it; for searching."""
 
     @property
     def newest(self) -> Revision:
@@ -599,6 +601,8 @@ class Registry:
     """Of the troubleshooting page."""
     fits: Mapping[str, Fits] = field(default_factory=dict)
     """By id; see registry.fits."""
+    glossary: Mapping[str, str] = field(default_factory=dict)
+    """Term -> what it means, sorted; see registry.glossary."""
 
     def __iter__(self) -> Iterator[GraphBreak]:
         return iter(self.breaks)

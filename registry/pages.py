@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import Problem
 from registry.ids import GB_ID, UPSTREAM_ID
-from registry.model import Note, Revision
+from registry.model import Note, Revision, Wordings
 from registry.notes import MalformedPage, digest, front_matter_value, is_marker, split_page
 
 _PAGE_NAME = re.compile(rf"({GB_ID})\.md", re.IGNORECASE)
@@ -41,6 +41,8 @@ class PagesOnDisk:
     """Ids whose page has a problem."""
     altered: Mapping[str, PageOnDisk] = field(default_factory=dict)
     """Those of them with text changed outside the note: what changed shows only beside the page as generated."""
+    newer: Mapping[str, str] = field(default_factory=dict)
+    """gb_id -> file name, of upstream's pages whose id is in no registry that we know: they stay as they are."""
     problems: tuple[Problem, ...] = ()
 
 
@@ -49,14 +51,20 @@ def page_file(gb_id: str) -> str:
     return f"{gb_id}.md"
 
 
-def read_pages(folder: Path, wordings: Collection[Revision], overwrite: Collection[str] = ()) -> PagesOnDisk:
-    """Read every page under docs/gb. `overwrite`: ids whose text outside the note is to be thrown away."""
-    known = _wording_lines(wordings)
+def read_pages(folder: Path, registries: Iterable[Wordings], overwrite: Collection[str] = ()) -> PagesOnDisk:
+    """Read every page under docs/gb, knowing what registries say.
+
+    `overwrite`: ids whose text outside the note is to be thrown away.
+    """
+    wordings = [(gb_id, one) for registry in registries for gb_id, found in registry.items() for one in found]
+    known = _wording_lines({one for _, one in wordings})
     pages: dict[str, PageOnDisk] = {}
     altered: dict[str, PageOnDisk] = {}
     refused: set[str] = set()
     problems: list[Problem] = []
     spellings = _files_by_id(folder, problems)
+    unknown = spellings.keys() - {gb_id for gb_id, _ in wordings}
+    newer = {gb_id: spellings.pop(gb_id)[0] for gb_id in sorted(unknown) if not _any_is_ours(folder, spellings[gb_id])}
     for gb_id, files in spellings.items():
         try:
             found = [_read_page(folder / file, known, check=gb_id not in overwrite) for file in files]
@@ -71,6 +79,7 @@ def read_pages(folder: Path, wordings: Collection[Revision], overwrite: Collecti
         pages=pages,
         altered=altered,
         refused=frozenset(refused | altered.keys()),
+        newer=newer,
         problems=tuple(sorted(problems)),
     )
 
@@ -104,6 +113,12 @@ def _files_by_id(folder: Path, problems: list[Problem]) -> dict[str, list[str]]:
                 Problem(f"docs/gb/{file}:1", "not the name of a page (GB0042.md); rename or delete this file")
             )
     return files
+
+
+def _any_is_ours(folder: Path, files: Iterable[str]) -> bool:
+    """Whether we made one of the pages, or can't tell."""
+    texts = ((folder / file).read_bytes().decode("utf-8", "replace") for file in files if (folder / file).is_file())
+    return any(front_matter_value(text, "digest") is not None for text in texts)
 
 
 class _UnreadablePage(Exception):

@@ -1,25 +1,21 @@
-"""assets/data/answers.json: what the paste box tells of an id besides its name; registry.advice, as data."""
+"""assets/data/answers.js: what the paste box tells of an id besides its name; registry.advice, as data."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from registry.advice import Advice, Advisor
+from registry.advice import Advice
 from registry.model import Fits, Registry
-from sitegen.compact import compact
+from sitegen.compact import compact, data_script
 
 
-def render_answers(registry: Registry) -> dict[str, str]:
+def render_answers(registry: Registry, advice: Mapping[str, Advice]) -> dict[str, str]:
     """Return {path under docs/: text}; one line per id."""
-    advisor = Advisor(registry)
-    lines = [
-        f"{compact(gb.gb_id)}:{compact(_answer(advice, registry.fits.get(gb.gb_id)))}"
-        for gb in registry
-        if (advice := advisor.advise(gb.gb_id, torch=""))
-    ]
+    lines = [f"{compact(gb_id)}:{compact(_answer(known, registry.fits.get(gb_id)))}" for gb_id, known in advice.items()]
     ways_out = {category.key: category.way_out for category in registry.categories}
     text = f'{{"ways_out":{compact(ways_out)},\n"answers":{{\n' + ",\n".join(lines) + "\n}}\n"
-    return {"assets/data/answers.json": text}
+    return data_script("answers", text)
 
 
 def _answer(advice: Advice, fits: Fits | None) -> dict[str, Any]:

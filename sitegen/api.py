@@ -41,7 +41,6 @@ def render_api(registry: Registry, programs: Programs) -> dict[str, str]:
     for gb in registry:
         files[json_file(gb)] = _dump(_graph_break(gb, programs))
         files |= {script_file(one.repro): standalone(one.repro) for one in gb.programs}
-    files["assets/data/ids.json"] = _dump({gb.gb_id: gb.gb_type for gb in registry})
     return files
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.ids import SITE
+from registry.ids import PRINTED
 from registry.model import GraphBreak, Repro
 from sitegen.links import page_link, page_permalink
 
@@ -29,7 +29,7 @@ def script_file(repro: Repro) -> str:
 
 def printed_link(gb: GraphBreak) -> str | None:
     """The address that torch prints; none for what has an id only here."""
-    return None if gb.local else SITE + page_permalink(gb)
+    return None if gb.local else PRINTED + page_permalink(gb)
 
 
 def links_from(folder: str, gb: GraphBreak) -> dict[str, str | None]:

@@ -97,6 +97,8 @@ def _curve_section(curve: CostCurve, machine: Machine) -> dict[str, Any]:
                 "eager": {point.breaks: _triple(point.eager) for point in curve.points},
                 "inductor": {point.breaks: _triple(point.compiled) for point in curve.points},
             },
+            _counted,
+            {"inductor": "compiled"},
         ),
         "sentences": list(_sentences(curve)),
         "rows": [_point_row(point) for point in curve.points],
@@ -112,20 +114,20 @@ def _sentences(curve: CostCurve) -> Iterator[str]:
     without, last = curve.points[0].of_eager, curve.points[-1]
     gains = without.high < 1
     if gains:
-        yield f"Compiled and without a break, a call takes {without.median:.2f} of eager's time."
+        yield f"Compiled and without a break, a call takes {without.median:.2f} times as long as in eager mode."
     else:
-        yield "Compiled and without a break, this block is no faster than eager."
+        yield "Compiled and without a break, this block is not faster than in eager mode."
     level = next((point.breaks for point in curve.points if point.of_eager.median >= 1), None) if gains else None
-    slower = f"With {_counted(last.breaks)} it takes {last.compiled.median:.2f} times as long as with none"
-    yield f"{slower}, and nothing is left of what compiling gained." if level == last.breaks else f"{slower}."
+    slower = f"With {_counted(last.breaks)}, it takes {last.compiled.median:.2f} times as long as with none"
+    yield f"{slower}: all the gain of compiling is gone." if level == last.breaks else f"{slower}."
     if level is not None and level < last.breaks:
-        yield f"From {_counted(level)} on, nothing is left of what compiling gained."
+        yield f"From {_counted(level)} on, all the gain of compiling is gone."
     yield _each_break(last)
 
 
 def _each_break(last: CostPoint) -> str:
     if last.added_s is None or last.added_s.low <= 0:
-        return "What a break adds is too little here to tell it from noise."
+        return "The cost of a break is too small here to measure."
     each = _cell(last.added_s, duration)
     return f"Each break adds {each.middle}{f' ({each.quartiles})' if each.quartiles else ''}."
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -31,6 +32,7 @@ from sitegen.api_links import links_from, script_file
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
+from sitegen.escape import verbatim
 from sitegen.facets import STATUSES, facets_of
 from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
@@ -39,29 +41,30 @@ from sitegen.related import Relations
 from sitegen.release_table import LEGEND, release_rows
 from sitegen.report_issue import finding_url, report_url
 from sitegen.sentences import comma_list, device_name, first_sentence, release_span
+from sitegen.templating import FirstUses
 
 _REACH = {
     "config": {
         "badge": "needs a setting",
-        "sentence": "It needs a setting that is not the default.",
+        "sentence": "It happens only with a setting that is not the default.",
     },
     "private": {
         "badge": "private parts of torch",
-        "sentence": "It goes through private parts of torch; ordinary code seldom gets here.",
+        "sentence": "You are unlikely to see this: the program uses private parts of torch.",
     },
     "contrived": {
-        "badge": "contrived",
-        "sentence": "The code is legal, but hardly anybody writes it.",
+        "badge": "unusual code",
+        "sentence": "The code is valid, but unusual.",
     },
     "bytecode": {
-        "badge": "hand-made bytecode",
-        "sentence": "It needs hand-made bytecode or changed internals; no ordinary code gets here.",
+        "badge": "edited bytecode",
+        "sentence": "You are unlikely to see this: we had to edit bytecode to trigger it.",
     },
 }
 _FATE = {
-    "resumed": "The graph ends {where}, and Python takes over there",
-    "frame skipped": "The whole function is left to Python",
-    "fatal": "An error, not only a slower program: Dynamo can't go on from here",
+    "resumed": "The graph ends {where}, and Python runs that part",
+    "frame skipped": "Dynamo skips the whole function, and Python runs it",
+    "fatal": "This is an error, not only a slower program: Dynamo can't continue",
 }
 
 
@@ -74,7 +77,7 @@ class BreakPages:
         self._newest = registry.releases[-1] if registry.releases else ""
         self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
         self._sizes = {key: len(registry.in_category(key)) for key in self._categories}
-        self._relations = Relations(registry)
+        self._relations = Relations(registry, programs)
         self._counsels = {gb_id: fits.counsels for gb_id, fits in registry.fits.items()}
         self._page = environment.get_template("graph_break.md.j2")
         self._issue = environment.get_template("issue.md.j2")
@@ -97,6 +100,7 @@ class BreakPages:
             findings=[(one, self._script(one.script)) for one in gb.findings],
             rows=release_rows(gb),
             legend=LEGEND,
+            uses=FirstUses(self._registry.glossary, "../"),
             note_is_older=bool(note) and note.written_for != gb.gb_type,
             start_marker=START,
             end_marker=END,
@@ -116,6 +120,7 @@ class BreakPages:
         category: Category = self._categories[gb.category]
         return {
             "gb": gb,
+            "heading": _heading(gb.gb_type),
             "category": category,
             "kind_size": self._sizes[category.key],
             "description": _description(gb),
@@ -129,6 +134,16 @@ class BreakPages:
             "devices": comma_list(map(device_name, facets_of(gb).get("device", ()))),
             "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
         }
+
+
+_LONG_WORD = re.compile(r"\S{22,}")
+"""Longer than a line of a phone, in the letters of a title."""
+_JOINT = re.compile(r"(?<=\w[./(=\[])(?=[^\s)])|(?<=[A-Za-z0-9]_)(?=[A-Za-z0-9])|(?<=[a-z])(?=[A-Z])")
+
+
+def _heading(gb_type: str) -> str:
+    """The title, in which a long name may break behind a dot, an underscore or a part in CamelCase."""
+    return verbatim(_LONG_WORD.sub(lambda word: _JOINT.sub("\0", word[0]), gb_type)).replace("\0", "<wbr>")
 
 
 def _description(gb: GraphBreak) -> str:
@@ -148,9 +163,9 @@ def _lead(gb: GraphBreak, category: Category) -> str:
 
 _NEWEST_RUN = {
     "stopped": "no longer breaks in torch {torch}",
-    "other id": "another break in torch {torch}",
-    "failed": "could not be run in torch {torch}",
-    "reproduced": "no fix holds in torch {torch}",
+    "other id": "another id in torch {torch}",
+    "failed": "the program fails in torch {torch}",
+    "reproduced": "no fix works in torch {torch}",
 }
 
 
@@ -168,7 +183,7 @@ def _newest_run(gb: GraphBreak) -> str:
 def _gone(gb: GraphBreak) -> str:
     """Said besides what is proven; an id whose status is `retired` says so already."""
     if gb.lifecycle == "dropped":
-        return "Gone from the registry"
+        return "Removed from the registry"
     if gb.lifecycle == "retired" and gb.history.retired_in:
         return f"Not emitted since torch {gb.history.retired_in}"
     return ""
@@ -229,16 +244,16 @@ def _how_to_compile(program: Program) -> str:
 
 def _fate(shown: Evidence | None, where: str) -> str:
     if shown is None:
-        return "Not seen in any environment yet."
+        return "We have not seen it break yet."
     graphs = {None: "", 0: "; no graph is compiled", 1: "; one graph is compiled"}.get(
         shown.graphs, f"; {shown.graphs} graphs are compiled"
     )
-    return f"{_FATE.get(shown.kind, 'It breaks').format(where=where)}{graphs}."
+    return f"{_FATE.get(shown.kind, 'The graph breaks').format(where=where)}{graphs}."
 
 
 def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, str]:
     changes = repro.gradient.get(fix.name, "")
-    title = "Works" if number == 0 else "Works, too"
+    title = "Works" if number == 0 else "Also works"
     return {
         "look": "warns" if changes else "works",
         "title": f"{title}, but changes gradients" if changes else title,
@@ -249,7 +264,7 @@ def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: 
     }
 
 
-_EQUAL = "One graph, equal to eager"
+_EQUAL = "One graph, same result as eager"
 
 
 def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
@@ -260,22 +275,22 @@ def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
         if fix not in seen.fixes or not _has_the_id(gb, seen.environment.torch):
             continue
         outcome = _outcome(seen, fix)
-        said = [(found, outcome)] if outcome else [(failed, "Not")]
+        said = [(found, outcome)] if outcome else [(failed, "Does not work")]
         said += [(failed, _NOT_WITH[backend, when]) for backend, when in seen.fails_with.get(fix, {}).items()]
         for outcomes, one in said:
             places = outcomes.setdefault(one, {})
             places.setdefault(seen.environment.torch, []).append(device_name(seen.environment.device))
     if not found:
-        return "Not verified in any environment yet."
+        return "We have not verified it yet."
     ran = [f"{outcome}: run on torch {_environments(places)}." for outcome, places in found.items()]
     return " ".join([*ran, *(f"{how} on {_environments(places)}." for how, places in failed.items())])
 
 
 _NOT_WITH = {
-    ("inductor", "always"): "Not with Inductor",
-    ("inductor", "in training"): "Not in training with Inductor",
-    ("mock", "always"): "Not with the mock accelerator",
-    ("mock", "in training"): "Not in training with the mock accelerator",
+    ("inductor", "always"): "Does not work with Inductor",
+    ("inductor", "in training"): "Does not work in training with Inductor",
+    ("mock", "always"): "Does not work with the mock accelerator",
+    ("mock", "in training"): "Does not work in training with the mock accelerator",
 }
 
 
@@ -283,11 +298,11 @@ def _outcome(seen: Evidence, fix: str) -> str:
     """What a run under eager says of a fix; empty if it does not hold."""
     gradient = seen.gradients.get(fix, "")
     if gradient == "excused":
-        return f"{_EQUAL} in its results, not in its gradients"
+        return f"{_EQUAL}, but other gradients"
     if not seen.fixes[fix]:
         return ""
     if seen.verifier < VERIFIER:
-        return f"{_EQUAL}; gradients not compared (earlier verifier)"
+        return f"{_EQUAL}; gradients not compared (older check)"
     return f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
 
 
@@ -305,11 +320,11 @@ def _environments(found: Mapping[str, Sequence[str]]) -> str:
 def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
     return {
         "look": "contained",
-        "title": "If you can't change it",
+        "title": "If you can't change the code",
         "when": snippet.when,
         "warning": "",
         **_code(snippet, changed_marks(snippet, program.broken)),
-        "proof": "The break stays, at a place of your choice.",
+        "proof": "The break stays, but you choose where it happens.",
     }
 
 
@@ -330,7 +345,7 @@ def _wording(gb: GraphBreak) -> dict[str, Any]:
 def _releases(releases: Sequence[str]) -> str:
     """The summary of an earlier wording: where it was current."""
     if not releases:
-        return "Never the newest wording of a release"
+        return "Never the newest wording in a release"
     return f"torch {releases[0]}" if len(releases) == 1 else f"torch {releases[0]} to {releases[-1]}"
 
 

@@ -79,6 +79,6 @@ def _field(
         title=title,
         printed=tuple(text for text in printed if text.strip()),
         registered=texts,
-        label="In the registry: source code, not the text" if source else "In the registry",
+        label="In the registry (source code, not the text)" if source else "In the registry",
         is_list=is_list,
     )

@@ -14,8 +14,9 @@ from sitegen.dashboard import used_categories
 from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about
 from sitegen.sentences import first_sentence
+from sitegen.templating import FirstUses
 
-KINDS = {"rewrite": "Rewrite the code", "flag": "Set a flag", "custom op": "Make it an operator"}
+KINDS = {"rewrite": "Rewrite the code", "flag": "Set a flag", "custom op": "Make it a custom operator"}
 """Kind of a fix -> its name on the site."""
 
 
@@ -29,7 +30,9 @@ def render_categories(registry: Registry, programs: Programs, environment: jinja
     kinds = [{**page, "example": _example(page["breaks"], programs)} for page in pages]
     return {
         "categories.md": index,
-        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(kinds=kinds, newest=newest),
+        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(
+            kinds=kinds, newest=newest, uses=FirstUses(registry.glossary)
+        ),
         **{f"categories/{page['category'].key}.md": template.render(page, statuses=STATUSES) for page in pages},
     }
 
@@ -52,6 +55,7 @@ def _context(registry: Registry, programs: Programs, category: Category, lists: 
         "breaks": [(gb, fixes[gb.gb_id]) for gb in breaks],
         "kinds_of_fix": KINDS,
         "lessons": lessons_about(registry, category.key),
+        "uses": FirstUses(registry.glossary, "../"),
     }
 
 

@@ -3,6 +3,8 @@
 The same numbers give the same bytes on any machine. Fonts differ between machines, so nothing is placed by measuring
 text: no automatic size, no legend, no title; names stand in the page, or at fixed places.
 Colours are variables of look.css, which know light from dark: series `new` is drawn in `--chart-new`.
+A bar or point says its number when one points at it, and leads to the list that it counts. The links are not in the
+way of a keyboard: each stands in a table beside the chart, too.
 """
 
 from __future__ import annotations
@@ -10,17 +12,21 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
 import vl_convert
 
+from sitegen.counts import Count
 from sitegen.escape import verbatim
 
-Series = Mapping[str, Mapping[str, int]]
+Series = Mapping[str, Mapping[str, Count]]
 """Name of a series -> step -> number; every series has the same steps."""
+
+Names = Mapping[str, str]
+"""Name of a series -> what a reader calls it, where that is something else."""
 
 Curve = Mapping[str, Mapping[int, tuple[float, float, float]]]
 """Name of a series -> place -> (middle, low, high)."""
@@ -46,6 +52,10 @@ _KEPT = frozenset(
 )
 _PADDING = {"left": 34, "top": 16, "right": 18, "bottom": 44}
 _ROW = 42
+_POINT: Mapping[str, Any] = {"type": "point", "filled": True, "size": 30, "opacity": 1, "strokeWidth": 14, "aria": True}
+"""What is wider than the point is not drawn: style.css makes it a place to point at."""
+_TOLD = {"description": {"field": "told"}}
+_NO_NAMES: Names = {}
 
 _CONFIG: Mapping[str, Any] = {
     "aria": False,
@@ -65,24 +75,24 @@ _CONFIG: Mapping[str, Any] = {
 }
 
 
-def lines_chart(title: str, series: Series) -> str:
+def lines_chart(title: str, series: Series, names: Names = _NO_NAMES) -> str:
     """One line per series, from step to step; the last number of each is written out."""
     place = {"x": _steps(), "y": _numbers(), "color": _colour(series)}
     layers = [
         {"mark": {"type": "line", "strokeWidth": 2.5}, "encoding": place},
-        {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}, "encoding": place},
+        {"mark": _POINT, "encoding": {**place, **_TOLD}},
         {
             "transform": [{"filter": {"field": "last", "equal": True}}],
             "mark": {"type": "text", "dy": -9, "fontWeight": 600},
             "encoding": {"x": _steps(), "y": _numbers(), "text": {"field": "number"}},
         },
     ]
-    return _draw(title, list(_flat(series)), layers, height=200, padding=_PADDING)
+    return _draw(title, list(_flat(series, names)), layers, height=200, padding=_PADDING)
 
 
-def curves_chart(title: str, curves: Curve) -> str:
+def curves_chart(title: str, curves: Curve, counted: Callable[[int], str], names: Names = _NO_NAMES) -> str:
     """One line per series over places that are numbers; a bar at each from low to high, the last written out."""
-    values = list(_measured(curves))
+    values = list(_measured(curves, counted, names))
     along = {
         "field": "place",
         "type": "quantitative",
@@ -95,34 +105,36 @@ def curves_chart(title: str, curves: Curve) -> str:
     layers: list[Any] = [
         {"mark": {"type": "rule", "strokeWidth": 5}, "encoding": spread},
         {"mark": {"type": "line", "strokeWidth": 2}, "encoding": place},
-        {"mark": {"type": "point", "filled": True, "size": 30, "opacity": 1}, "encoding": place},
+        {"mark": _POINT, "encoding": {**place, **_TOLD}},
     ]
     for side, dy in (("above", -11), ("below", 17)):
         layers.append(
             {
                 "transform": [{"filter": {"field": "written", "equal": side}}],
                 "mark": {"type": "text", "align": "right", "dx": 14, "dy": dy, "fontWeight": 600},
-                "encoding": {"x": along, "y": across, "text": {"field": "told"}},
+                "encoding": {"x": along, "y": across, "text": {"field": "end"}},
             }
         )
     return _draw(title, values, layers, height=200, padding={**_PADDING, "bottom": 24})
 
 
-def columns_chart(title: str, series: Series) -> str:
+def columns_chart(title: str, series: Series, names: Names = _NO_NAMES) -> str:
     """A column per series at each step, side by side."""
     place = {
         "x": _steps(),
         "xOffset": {"field": "series", "sort": list(series)},
         "y": _numbers(),
         "color": _colour(series),
+        **_TOLD,
     }
-    return _draw(title, list(_flat(series)), [{"mark": "bar", "encoding": place}], height=200, padding=_PADDING)
+    layers = [{"mark": {"type": "bar", "aria": True}, "encoding": place}]
+    return _draw(title, list(_flat(series, names)), layers, height=200, padding=_PADDING)
 
 
-def bars_chart(title: str, rows: Series) -> str:
+def bars_chart(title: str, rows: Series, names: Names = _NO_NAMES) -> str:
     """A bar per row, one part after the other; the row's name stands above its bar, the sum behind it."""
     sums: list[dict[str, Any]] = [
-        {"row": row, "sum": sum(parts.values()), "name_at": at + 0.26, "sum_at": at + 0.68}
+        {"row": row, "sum": sum(part.number for part in parts.values()), "name_at": at + 0.26, "sum_at": at + 0.68}
         for at, (row, parts) in enumerate(rows.items())
     ]
     across = _scale(0, max((one["sum"] for one in sums), default=0) or 1)
@@ -133,26 +145,34 @@ def bars_chart(title: str, rows: Series) -> str:
         "y": {"field": "top", **down},
         "y2": {"field": "bottom"},
         "color": _colour(dict.fromkeys(part for parts in rows.values() for part in parts)),
+        **_TOLD,
     }
     name = {"x": {"datum": 0, **across}, "y": {"field": "name_at", **down}, "text": {"field": "row"}}
     end = {"x": {"field": "sum", **across}, "y": {"field": "sum_at", **down}, "text": {"field": "sum"}}
     text = {"type": "text", "align": "left", "baseline": "middle"}
     layers = [
-        {"mark": "rect", "encoding": bar},
+        {"mark": {"type": "rect", "aria": True}, "encoding": bar},
         {"data": {"values": sums}, "mark": {**text, "fontSize": 12}, "encoding": name},
         {"data": {"values": sums}, "mark": {**text, "dx": 6, "fontWeight": 600}, "encoding": end},
     ]
     padding = {"left": 1, "top": 0, "right": 44, "bottom": 4}
-    return _draw(title, list(_parts(rows)), layers, height=_ROW * len(rows), padding=padding)
+    return _draw(title, list(_parts(rows, names)), layers, height=_ROW * len(rows), padding=padding)
 
 
-def _flat(series: Series) -> Iterator[dict[str, Any]]:
+def _flat(series: Series, names: Names) -> Iterator[dict[str, Any]]:
     for name, along in series.items():
-        for step, number in along.items():
-            yield {"series": name, "step": step, "number": number, "last": step == list(along)[-1]}
+        for step, count in along.items():
+            told = _told(step, names.get(name, name), count)
+            yield {"series": name, "step": step, "number": count.number, "last": step == list(along)[-1], "told": told}
 
 
-def _measured(curves: Curve) -> Iterator[dict[str, Any]]:
+def _told(step: str, name: str, count: Count) -> str:
+    """What is said of a bar or point, and where it leads: `_with_title` takes both apart. Zero has no list."""
+    what = ", ".join(filter(None, (step, name)))
+    return json.dumps([f"{what}: {count.number}", count.link if count.number else ""])
+
+
+def _measured(curves: Curve, counted: Callable[[int], str], names: Names) -> Iterator[dict[str, Any]]:
     """Of the last numbers the highest stands above its point, the others below: they may be close to each other."""
     ends = {name: along[max(along)][0] for name, along in curves.items()}
     for name, along in curves.items():
@@ -165,17 +185,22 @@ def _measured(curves: Curve) -> Iterator[dict[str, Any]]:
                 "low": low,
                 "high": high,
                 "written": side if place == max(along) else "",
-                "told": f"{middle:.2f} ×",
+                "end": f"{middle:.2f} ×",
+                "told": json.dumps(
+                    [f"{counted(place)}, {names.get(name, name)}: {middle:.2f} × ({low:.2f} – {high:.2f})", ""]
+                ),
             }
 
 
-def _parts(rows: Series) -> Iterator[dict[str, Any]]:
-    for at, parts in enumerate(rows.values()):
+def _parts(rows: Series, names: Names) -> Iterator[dict[str, Any]]:
+    for at, (row, parts) in enumerate(rows.items()):
         start = 0
-        for part, number in parts.items():
-            if number:
-                yield {"series": part, "start": start, "end": start + number, "top": at + 0.48, "bottom": at + 0.9}
-            start += number
+        for part, count in parts.items():
+            end = start + count.number
+            told = _told(row, names.get(part, part), count)
+            if count.number:
+                yield {"series": part, "start": start, "end": end, "top": at + 0.48, "bottom": at + 0.9, "told": told}
+            start = end
 
 
 def _steps() -> dict[str, Any]:
@@ -219,7 +244,8 @@ def _bare(svg: str, title: str) -> str:
     """Keep what draws: no size of its own, no classes and ids that might meet the page's, no digits nobody sees."""
     drawn = ElementTree.fromstring(svg)
     _strip(drawn)
-    drawn.attrib = {"viewBox": drawn.attrib["viewBox"], "role": "img", "aria-label": title}
+    role = "img" if drawn.find(".//a") is None else "group"  # nothing inside of an image can be reached
+    drawn.attrib = {"viewBox": drawn.attrib["viewBox"], "role": role, "aria-label": title}
     text = ElementTree.tostring(drawn, encoding="unicode", short_empty_elements=False)
     return re.sub(r"(?<=>)[^<]+", lambda found: verbatim(html.unescape(found[0])), text)
 
@@ -227,11 +253,24 @@ def _bare(svg: str, title: str) -> str:
 def _strip(element: ElementTree.Element) -> None:
     element.tag = element.tag.rpartition("}")[2]
     element.attrib = {name: _rounded(value) for name, value in element.attrib.items() if name in _KEPT}
-    for child in list(element):
+    for at, child in reversed(list(enumerate(element))):
+        told = child.attrib.get("aria-label")
         if child.attrib.get("class") in ("background", "foreground"):
             element.remove(child)  # frames that are not drawn
-        else:
-            _strip(child)
+            continue
+        _strip(child)
+        if told:
+            element[at] = _with_title(child, *json.loads(told))
+
+
+def _with_title(shape: ElementTree.Element, said: str, link: str) -> ElementTree.Element:
+    """A browser shows the title of what one points at; a link's title is its name, too."""
+    outer = ElementTree.Element("a", {"href": link, "tabindex": "-1"}) if link else shape
+    title = ElementTree.SubElement(outer, "title")
+    title.text = said
+    if link:
+        outer.append(shape)
+    return outer
 
 
 def _rounded(value: str) -> str:

@@ -18,6 +18,7 @@ from sitegen.facets import STATUSES
 from sitegen.links import source_label, source_url
 from sitegen.programs import most_seen, program_rows
 from sitegen.release_changes import wording_in
+from sitegen.templating import FirstUses
 
 GAPS = ("context", "explanation", "hints")
 VERDICT_ORDER = ("verified", "reproduced", "stopped", "other id", "not applicable", "failed")
@@ -52,6 +53,7 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
         "costs": break_costs(registry),
         "most_seen": most_seen(registry),
         "programs": program_rows(registry, lists),
+        "uses": FirstUses(registry.glossary),
     }
 
 
@@ -86,11 +88,11 @@ def reference_of(registry: Registry, lists: Lists) -> Reference | None:
 def _tiles(lists: Lists, newest: str) -> list[tuple[str, Count]]:
     live = [(f"emitted by torch {newest}", lists.count(live=newest))] if newest else []
     more = [
-        ("retired: registered, no longer emitted", lists.count(lifecycle="retired")),
-        ("dropped: gone from the registry", lists.count(lifecycle="dropped")),
-        ("captured here, no id upstream", lists.count(lifecycle="local")),
-        ("with a hand-written note", lists.count(note="yes")),
-        ("seen in real programs", lists.count(seen="any")),
+        ("retired: registered, but no longer emitted", lists.count(lifecycle="retired")),
+        ("dropped: removed from the registry", lists.count(lifecycle="dropped")),
+        ("captured by us, without an id in PyTorch", lists.count(lifecycle="local")),
+        ("with a note from a person", lists.count(note="yes")),
+        ("seen in small models with random weights", lists.count(seen="any")),
     ]
     return [("ids", lists.count()), *live, *(tile for tile in more if tile[1].number)]
 
@@ -101,9 +103,9 @@ def _funnel(registry: Registry, lists: Lists) -> dict[str, Any] | None:
         return None
     steps = {
         "Registered": lists.count(registered=place.torch),
-        "Live: its source emits it": lists.count(live=place.torch),
+        "Emitted: its source reports it": lists.count(live=place.torch),
         "Reproduced: a program causes it": lists.count(live=place.torch, run=place.run("verified", "reproduced")),
-        "Verified: a fix holds, too": lists.count(live=place.torch, run=place.run("verified")),
+        "Verified: a fix works, too": lists.count(live=place.torch, run=place.run("verified")),
     }
     return {
         "torch": place.torch,
@@ -136,26 +138,30 @@ def _charts(
 ) -> dict[str, str]:
     charts = {
         "categories": bars_chart(
-            "Ids by kind and by what is proven of them",
-            {
-                row["category"].title: {status: count.number for status, count in row["by_status"].items()}
-                for row in categories
-            },
+            "Ids by kind and status",
+            {row["category"].title: row["by_status"] for row in categories},
+            {status: name.lower() for status, name in STATUSES.items()},
         )
     }
     if releases:
-        charts["ids"] = lines_chart("Ids registered and live, by torch release", _along(releases, "registered", "live"))
+        charts["ids"] = lines_chart(
+            "Ids registered and emitted, by torch release", _along(releases, "registered", "live"), {"live": "emitted"}
+        )
     if len(releases) > 1:  # everything is new in the first
         changes = _along(releases[1:], "new", "reworded", "retired")
-        charts["changes"] = columns_chart("Ids new, reworded and retired, by torch release", changes)
+        charts["changes"] = columns_chart(
+            "Ids new, reworded and no longer emitted, by torch release",
+            changes,
+            {"retired": "no longer emitted"},
+        )
     if funnel:
-        steps = {label: {"step": count.number} for label, count in funnel["steps"].items()}
-        charts["funnel"] = bars_chart(f"From registered to verified, torch {funnel['torch']}", steps)
+        steps = {label: {"step": count} for label, count in funnel["steps"].items()}
+        charts["funnel"] = bars_chart(f"From registered to verified, torch {funnel['torch']}", steps, {"step": ""})
     return charts
 
 
 def _along(releases: list[dict[str, Any]], *series: str) -> Series:
-    return {name: {row["torch"]: row[name].number for row in releases} for name in series}
+    return {name: {row["torch"]: row[name] for row in releases} for name in series}
 
 
 def _gaps(lists: Lists) -> list[tuple[str, Count]]:
@@ -226,7 +232,7 @@ def _backends(registry: Registry, torch: str, device: str) -> list[str]:
 
 
 def _findings(registry: Registry, lists: Lists) -> list[tuple[str, Count, list[tuple[GraphBreak, Finding]]]]:
-    """By kind, the gravest first."""
+    """By kind, most serious first."""
     found = [(gb, one) for gb in registry for one in gb.findings]
     grouped = ((kind, [(gb, one) for gb, one in found if one.kind == kind]) for kind in KINDS)
     return [(kind, lists.count(finding=kind), entries) for kind, entries in grouped if entries]

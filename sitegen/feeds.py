@@ -23,7 +23,7 @@ LONGEST = 200
 
 _TITLES = {
     "new": "New in torch {torch}: {breaks}",
-    "meaning changed": "Another meaning since torch {torch}: {breaks}",
+    "meaning changed": "New meaning since torch {torch}: {breaks}",
     "reworded": "Reworded in torch {torch}: {breaks}",
     "retired": "No longer emitted by torch {torch}: {breaks}",
 }
@@ -63,7 +63,7 @@ def _unreleased(registry: Registry) -> Iterator[Entry]:
         which = hashlib.sha256(" ".join(gb.gb_id for gb in found).encode()).hexdigest()[:12]
         yield Entry(
             id=f"{FEED_ID}/unreleased/{which}",
-            title=f"Upstream, in no torch release yet: {_how_many(found)}",
+            title=f"In PyTorch, but in no torch release yet: {_how_many(found)}",
             day=registry.origin.retrieved,
             link="index.html",
             breaks=found,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-WHOLLY_GENERATED = ("api/v1/gb", "assets/data", "assets/learn", "categories", "learn", "messages")
+WHOLLY_GENERATED = ("api/v1/gb", "assets/data", "assets/js", "assets/learn", "categories", "learn", "messages")
 """Not docs/gb: people write there."""
 
 Seen = dict[str, dict[str, bytes | None]]

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from registry.checks import check_all, check_pages_have_an_id, warn_uncategorised
+from registry.checks import check_all, check_pages_have_an_id, warn_newer, warn_uncategorised
 from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_knowledge
 from registry.merge import Knowledge, merge_registry
@@ -69,8 +69,7 @@ class Generation:
             origin=self.pulled.origin,
             superseded=self.superseded,
         )
-        wordings = {one for found in known.all_wordings() for revisions in found.values() for one in revisions}
-        pages = read_pages(self.docs / "gb", wordings, self.overwrite)
+        pages = read_pages(self.docs / "gb", known.all_wordings(), self.overwrite)
         readable = {**pages.pages, **pages.altered}
         registry = merge_registry(known, {gb_id: page.note for gb_id, page in readable.items()})
         unknown = self.overwrite - {gb.gb_id for gb in registry}
@@ -97,14 +96,14 @@ class Generation:
             ),
             snapshot=kept,
             problems=tuple(sorted(problems)),
-            warnings=tuple(warn_uncategorised(registry)),
+            warnings=(*warn_uncategorised(registry), *warn_newer(pages.newer)),
         )
 
     def write(self, plan: Plan, inputs: str) -> Plan:
         """Write what was planned; return what was done of it, with the problems that writing added."""
         overtaken = write_changes(plan.changes, together=plan.snapshot)
         found = tuple(
-            Problem(f"{self.shown(change)}:1", "saved by somebody meanwhile; run again") for change in overtaken
+            Problem(f"{self.shown(change)}:1", "somebody saved this file meanwhile; run again") for change in overtaken
         )
         if not plan.problems and not overtaken:
             write_stamp(self.root, inputs, plan.texts)

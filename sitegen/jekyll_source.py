@@ -10,10 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
+from urllib.parse import urlsplit
 
 import yaml
 
 from registry.errors import InvalidInput, Problem
+from registry.ids import SITE
 
 _MARKDOWN_SUFFIXES = frozenset({".md", ".markdown", ".mkdown", ".mkdn", ".mkd"})
 _ALWAYS_EXCLUDED = (
@@ -103,7 +105,11 @@ def _read_config(docs: Path) -> Mapping[str, Any]:
     config = docs / "_config.yml"
     if not config.is_file():
         raise InvalidInput([Problem(str(config), "not found; it is what makes a folder the source of a site")])
-    return _parse_settings(str(config), _decode(str(config), config.read_bytes()))
+    settings = _parse_settings(str(config), _decode(str(config), config.read_bytes()))
+    if "GRAPHBREAK_SITE" not in os.environ:
+        return settings
+    scheme, host, path, *_ = urlsplit(SITE)
+    return {**settings, "url": f"{scheme}://{host}", "baseurl": path}
 
 
 def _published_paths(docs: Path, site: Mapping[str, Any]) -> Iterator[str]:

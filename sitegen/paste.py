@@ -9,7 +9,7 @@ from registry.forms import ANCHOR, COMPILER_SIGNS, ENOUGH, WHOLE, FormTemplate
 from registry.model import OtherMessage, Registry
 from registry.templates import DISTINCTIVE, INFORMATIVE, Template
 from registry.vocabulary import Vocabulary, Wording, collect_vocabulary
-from sitegen.compact import compact
+from sitegen.compact import compact, data_script
 from sitegen.facets import STATUSES
 
 
@@ -31,7 +31,7 @@ def render_paste(registry: Registry) -> dict[str, str]:
         ("frames", compact(list(known.frames.items()))),
         ("limits", compact(_limits())),
     ]
-    return {"assets/data/wordings.json": _object(parts) + "\n"}
+    return data_script("wordings", _object(parts))
 
 
 def _layout() -> dict[str, object]:

@@ -21,20 +21,20 @@ GROUPS = {
 RUN_GROUPS = {
     "started": "Started breaking",
     "stopped": "Stopped breaking",
-    "other": "Under another id in one of the two",
-    "mended": "Gained a fix that holds",
-    "unmended": "Lost the fix that held",
+    "other": "Another id in one of the two",
+    "mended": "Gained a working fix",
+    "unmended": "Lost a working fix",
     "failed": "Failed to run in one of the two",
 }
 """What can happen to the program of an id, run under both -> its name on the page."""
 
 VERDICTS = {
-    "verified": "breaks, and a fix holds",
+    "verified": "breaks, and a fix works",
     "reproduced": "breaks",
     "stopped": "compiles without a break",
     "other id": "gives another id",
     "failed": "the program fails",
-    "not applicable": "does not apply",
+    "not applicable": "can't run there",
     "not run": "not run",
 }
 """A verdict -> what it says of one program in one release."""

@@ -11,8 +11,9 @@ from sitegen.changes import changes_in
 from sitegen.links import source_label, source_url
 
 LEGEND = (
-    "● the program breaks with this id · ○ it no longer breaks · ✓ yes · ✗ no · – no · a dot: not run. "
-    "Under “line” stands the place in torch's source."
+    "● the program breaks with this id · ○ it no longer breaks · ✓ listed, or a fix works · "
+    "✗ the program fails, or no fix works · – not listed, not emitted, or can't run there · a dot: not run. "
+    "“line” is the line in torch's source that emits the break. “mock” is the mock accelerator."
 )
 
 _CHANGES = {"retired": "no longer emitted"}
@@ -31,12 +32,12 @@ class Cell:
 
 _UNKNOWN = Cell("·", "no", "not run")
 _VERDICTS = {
-    "verified": Cell("●", "breaks", "breaks, and a fix holds"),
+    "verified": Cell("●", "breaks", "breaks, and a fix works"),
     "reproduced": Cell("●", "breaks", "breaks"),
     "stopped": Cell("○", "works", "no longer breaks: the program compiles"),
     "other id": Cell("", "other", "breaks with another id", word="other id"),
-    "not applicable": Cell("–", "no", "can't be run there"),
-    "failed": Cell("✗", "other", "the program failed"),
+    "not applicable": Cell("–", "no", "can't run there"),
+    "failed": Cell("✗", "other", "the program fails"),
 }
 
 
@@ -87,12 +88,12 @@ def _fix(runs: dict[str, Evidence]) -> Cell:
     if not fixes:
         return _UNKNOWN
     if not any(fixes):
-        return Cell("✗", "other", "no fix holds")
-    said = "every fix holds" if all(fixes) else "a fix holds, not every one"
+        return Cell("✗", "other", "no fix works")
+    said = "every fix works" if all(fixes) else "a fix works, but not every one"
     if any(evidence.fails_with for evidence in runs.values()):
-        said += ", and not with every backend"
+        said += ", but not with every backend"
     is_earlier = all(evidence.verifier < VERIFIER for evidence in runs.values())
-    return Cell("✓", "works", f"{said}; gradients not compared (earlier verifier)" if is_earlier else said)
+    return Cell("✓", "works", f"{said}; gradients not compared (older check)" if is_earlier else said)
 
 
 def _backend(runs: dict[str, Evidence], backend: str) -> Cell:

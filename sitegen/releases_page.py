@@ -10,7 +10,7 @@ import jinja2
 
 from registry.coverage import best_verdict
 from registry.model import GraphBreak, Registry
-from sitegen.compact import compact
+from sitegen.compact import compact, data_script
 from sitegen.release_changes import (
     GROUPS,
     RUN_GROUPS,
@@ -23,8 +23,6 @@ from sitegen.release_changes import (
     wording_in,
 )
 
-DATA = "assets/data/releases.json"
-
 
 def render_releases(registry: Registry, environment: jinja2.Environment) -> dict[str, str]:
     """Return {path under docs/: text}; nothing without a release."""
@@ -33,7 +31,7 @@ def render_releases(registry: Registry, environment: jinja2.Environment) -> dict
     context = releases_context(registry)
     return {
         "releases.md": environment.get_template("releases.md.j2").render(context),
-        DATA: releases_data(registry),
+        **data_script("releases", releases_data(registry)),
     }
 
 

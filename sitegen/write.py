@@ -108,7 +108,7 @@ def write_changes(changes: Sequence[Change], together: Collection[Change] = ()) 
             with contextlib.suppress(OSError):
                 temporary.unlink()
         raise WriteFailed(
-            f"{error.filename or 'disk'}: {error.strerror}; free space or mend permissions, then run again"
+            f"{error.filename or 'disk'}: {error.strerror}; free some space or fix the permissions, then run again"
         ) from error
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from registry.advice import advice_of
 from registry.knowledge import read_knowledge
 from registry.merge import merge_registry
 from registry.model import GraphBreak, Registry
@@ -19,8 +20,7 @@ def committed_registry() -> Registry:
     folder = ROOT / "registry"
     snapshot = read_snapshot(folder / "snapshot")
     known = read_knowledge(folder, wordings=snapshot.wordings, origin=snapshot.origin, superseded=snapshot.superseded)
-    wordings = {one for found in known.all_wordings() for revisions in found.values() for one in revisions}
-    pages = read_pages(ROOT / "docs" / "gb", wordings)
+    pages = read_pages(ROOT / "docs" / "gb", known.all_wordings())
     return merge_registry(known, {gb_id: page.note for gb_id, page in pages.pages.items()})
 
 
@@ -33,4 +33,4 @@ def committed_breaks() -> dict[str, GraphBreak]:
 @cache
 def committed_search_data() -> str:
     """What the search box of the home page gets of it."""
-    return render_search_data(committed_registry())
+    return render_search_data(committed_registry(), advice_of(committed_registry()))

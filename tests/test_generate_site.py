@@ -44,7 +44,7 @@ from tests.loopback import Exchange, serve
 WORDINGS = make_wordings()
 SUMMARY = re.compile(
     r"(?P<ids>\d+) ids: (?P<new>\d+) new, (?P<reworded>\d+) reworded, (?P<retired>\d+) retired upstream since the "
-    r"snapshot; (?P<notes>\d+) notes kept; (?P<files>\d+) files (would be )?written; \d+\.\d\d s"
+    r"snapshot; (?P<notes>\d+) notes? kept; (?P<files>\d+) files? (would be )?written; \d+\.\d\d s"
 )
 
 
@@ -256,7 +256,7 @@ def test_when_a_program_goes_its_script_goes(checkout: Path) -> None:
 def test_other_peoples_files_stay(checkout: Path) -> None:
     kept = [
         *("docs/api/v1/gb/.gitkeep", "docs/categories/.hidden/x.md", "docs/assets/data/.DS_Store"),
-        *("docs/gb/notes.txt", "docs/api/v1/mine.json", "docs/assets/js/mine.js"),
+        *("docs/gb/notes.txt", "docs/api/v1/mine.json", "docs/assets/css/mine.css"),
     ]
     for name in kept:
         add(name, b"mine")(checkout)
@@ -458,7 +458,7 @@ def test_an_id_that_upstream_drops_keeps_its_page_and_note_and_is_marked(checkou
     assert summary(done.stdout) == counts
     assert {f"gb/{gb_id}.md", f"api/v1/gb/{gb_id}.json", f"api/v1/gb/{gb_id}.md.txt"} <= {*changed}
     page = page_of(checkout, gb_id).read_bytes()
-    assert b"Gone from the registry" in page
+    assert b"Removed from the registry" in page
     assert in_block(b"what I know of it") in page
     assert f">{gb_id}</a>".encode() in (checkout / "docs" / "index.md").read_bytes()
     assert generate_here(checkout, "--check").code == 0
@@ -471,7 +471,7 @@ def test_an_id_that_came_and_went_between_two_releases_keeps_its_page_for_ever(c
             assert generate_here(checkout, upstream=server.url).code == 0
     page = page_of(checkout, "GB0099").read_bytes()
     assert b"Here today, gone tomorrow" in page
-    assert b"Gone from the registry" in page
+    assert b"Removed from the registry" in page
     assert generate_here(checkout, "--check").code == 0
 
 
@@ -503,7 +503,7 @@ def test_a_shrink_is_taken_when_somebody_accepts_it(checkout: Path) -> None:
         done = generate_here(checkout, "--accept-shrink", upstream=server.url)
     assert done.code == 0
     assert summary(done.stdout)["retired"] == 2
-    assert b"Gone from the registry" in page_of(checkout, "GB0001").read_bytes()
+    assert b"Removed from the registry" in page_of(checkout, "GB0001").read_bytes()
     assert generate_here(checkout, "--check").code == 0
 
 

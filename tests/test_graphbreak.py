@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from registry.ids import PRINTED
 from registry.repros import parse_repro
 from registry.standalone import standalone
 from repro_runner.cli import main
@@ -36,6 +38,39 @@ def test_show_of_an_unknown_id_is_one_line_and_exit_2(unknown: str, capsys: pyte
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err == f"{unknown}: no such graph break; ids look like GB0042\n"
+
+
+@pytest.mark.parametrize(
+    ("environment", "address"),
+    [
+        ({}, f"{PRINTED}/gb/gb0124.html"),
+        ({"GRAPHBREAK_SITE": "https://copy.example/below/"}, "https://copy.example/below/gb/gb0124.html"),
+    ],
+)
+def test_show_opens_the_page_where_links_lead(environment: dict[str, str], address: str) -> None:
+    command = [sys.executable, "-m", "repro_runner", "show", "124", "--open"]
+    own = {**os.environ, "PYTHONPATH": str(ROOT), "BROWSER": "echo opened %s", **environment}
+    done = subprocess.run(command, env=own, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [address, f"opened {address}"]
+
+
+def test_show_opens_the_page_that_was_built_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "_site" / "gb" / "gb0124.html"
+    page.parent.mkdir(parents=True)
+    page.write_text("built", "utf-8")
+    opened: list[str] = []
+
+    def browse(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    monkeypatch.setattr("repro_runner.cli.show.SITE_BUILT_HERE", tmp_path / "_site")
+    monkeypatch.setattr("webbrowser.open", browse)
+    assert main(["show", "124", "--open"]) == 0
+    assert opened == [page.as_uri()]
+    assert capsys.readouterr().out == f"{page.as_uri()}\n"
 
 
 def test_show_tells_where_its_program_ran_and_what_torch_said(capsys: pytest.CaptureFixture[str]) -> None:

@@ -208,7 +208,7 @@ def test_a_note_for_an_id_that_took_another_meaning_stays_under_a_warning(checko
         text = page.read_text("utf-8")
         assert in_block(b"about the old meaning") in page.read_bytes()
         assert '\nnote_for: "Made-up break 3"\n' in text
-        assert 'This note was written when GB0003 read <q class="verbatim">Made&#45;up break 3</q>.' in text
+        assert 'This note was written when GB0003 had the title <q class="verbatim">Made&#45;up break 3</q>.' in text
         assert 'title: "GB0003: Something else altogether"' in text
 
 
@@ -447,6 +447,20 @@ def test_a_page_of_an_id_that_nobody_knows_is_left_as_it_is(checkout: Path, upst
     assert is_reworded(page_of(checkout, "GB0003").read_bytes())
 
 
+def test_an_id_that_is_newer_than_the_newest_release_keeps_its_upstream_page_and_is_marked(checkout: Path) -> None:
+    page = checkout / "docs" / "gb" / "gb9999.md"
+    content = upstream_page("GB0007", b"their note").replace(b"GB0007", b"GB9999").replace(b"gb0007", b"gb9999")
+    page.write_bytes(content)
+    done = generate_here(checkout, "--source", "snapshot", "--html", str(checkout / "_site"))
+    assert done.code == 0
+    assert "warning: docs/gb/gb9999.md:1: GB9999 is not in the newest release; its page is kept as it is" in done.stderr
+    assert page.read_bytes() == content
+    built = (checkout / "_site" / "gb" / "gb9999.html").read_text("utf-8")
+    assert "Not in the newest release" in built
+    assert "their note" in built
+    assert "Not in the newest release" not in (checkout / "_site" / "gb" / "gb0003.html").read_text("utf-8")
+
+
 @pytest.mark.parametrize("name", ["GB0003 (copy).md", "README.md", "GB3.md", "notes about GB0003.md"])
 def test_a_file_that_is_no_page_is_left_as_it_is(checkout: Path, upstream: str, name: str) -> None:
     (checkout / "docs" / "gb" / name).write_bytes(b"mine")
@@ -517,7 +531,7 @@ def test_a_page_of_the_upstream_site_is_taken_over_whole(checkout: Path, upstrea
     (checkout / "docs" / "gb" / "gb0007.md").write_bytes(upstream_page("GB0007", NOTES[kind]))
     done = generate_here(checkout, "--source", upstream)
     assert (done.code, done.stderr) == (0, "")
-    assert "1 notes kept" in done.stdout
+    assert "1 note kept" in done.stdout
     after = pages(checkout)
     assert "gb0007.md" not in after
     assert in_block(NOTES[kind]) in after["GB0007.md"]
@@ -566,7 +580,7 @@ def test_a_page_of_the_upstream_site_keeps_the_type_its_note_was_written_for(che
     assert generate_here(checkout, "--source", source).code == 0
     page = page_of(checkout, "GB0007").read_bytes()
     assert b'\nnote_for: "Made-up break 7"\n' in page
-    assert b"This note was written when GB0007 read" in page
+    assert b"This note was written when GB0007 had the title" in page
 
 
 FOREIGN = {

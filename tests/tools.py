@@ -34,8 +34,8 @@ def require_tool(name: str) -> str:
     pytest.skip(message)
 
 
-def build_with_jekyll(docs: Path, destination: Path, baseurl: str = "") -> None:
-    """Build `docs` as the published site is built; fail the test with Jekyll's own words."""
+def build_with_jekyll(docs: Path, destination: Path, baseurl: str | None = None) -> None:
+    """Build `docs` as the published site is built, below another base if one is given; fail with Jekyll's own words."""
     jekyll = require_tool("jekyll")
     command = [
         jekyll,
@@ -46,7 +46,7 @@ def build_with_jekyll(docs: Path, destination: Path, baseurl: str = "") -> None:
         str(docs),
         "--destination",
         str(destination),
-        *(["--baseurl", baseurl] if baseurl else []),
+        *([] if baseurl is None else ["--baseurl", baseurl]),
     ]
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "JEKYLL_ENV": "production"}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240, check=False)
@@ -100,6 +100,11 @@ def served(folder: Path, handler: type[QuietHandler] = QuietHandler) -> Iterator
             yield f"http://127.0.0.1:{server.server_port}"
         finally:
             server.shutdown()
+
+
+def json_of(script: str) -> str:
+    """The JSON in a script of assets/data."""
+    return script.partition(" = ")[2].rstrip().removesuffix(";")
 
 
 def run_node(script: str, *arguments: str, stdin: str = "") -> str:

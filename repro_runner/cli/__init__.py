@@ -14,26 +14,26 @@ from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE, REFUSED, describe_exit_
 from repro_runner.output.terminal import plain
 
 VERBS = {
-    "add": "put the breaks of a saved run into the registry, as seen in a program of yours",
-    "analyze": "what a run left: guards, constraints, graphs, or a summary",
+    "add": "add the breaks of a saved run to the registry, as seen in your program",
+    "analyze": "show what a run found: guards, constraints, graphs, or a summary",
     "artifacts": "list the runs on disk, or delete them",
-    "bench": "models under several backends, and what a break costs",
-    "check": "what a device would refuse of a model, and which ops it lacks",
-    "compare": "what a change to a program, or another torch, did to its breaks",
+    "bench": "measure models with several backends, and what a break costs",
+    "check": "show what a device would refuse in a model, and which ops it lacks",
+    "compare": "compare the breaks of two runs, for example before and after a change",
     "demo": "a guided tour on a tiny model",
-    "diff": "where a backend's numbers differ from eager's, and the first op that does",
-    "doctor": "check that the installed torch has every private name that is used here",
-    "explain": "run a script, and tell where its graphs break, how often, and what to do",
-    "guards": "a model's guards, breaks and recompiles in plain words",
-    "learn": "how torch.compile works: lessons that run here",
-    "log": "the breaks in logs, traces and tracebacks, with their fixes; needs no torch",
-    "merge": "join evidence files of shards into one",
-    "minify": "the smallest program that fails as a model does",
+    "diff": "show where a backend's numbers differ from eager's, and the first op that differs",
+    "doctor": "check that the installed torch has every private name that we use",
+    "explain": "run a script, and show where its graphs break, how often, and what to do",
+    "guards": "explain a model's guards, breaks and recompiles in plain words",
+    "learn": "learn how torch.compile works: lessons that run on your machine",
+    "log": "find the breaks in logs, traces and tracebacks, with their fixes; needs no torch",
+    "merge": "join the evidence files of shards into one",
+    "minify": "find the smallest program that fails in the same way as a model",
     "new": "start a repro for an id",
-    "report": "everything about a model, or a run, in one HTML file",
-    "run": "run repros, name their breaks, prove their fixes, write evidence",
-    "show": "what the registry knows of an id",
-    "status": "how far the corpus reaches",
+    "report": "write everything about a model, or a run, into one HTML file",
+    "run": "run repros, name their breaks, verify their fixes, write evidence",
+    "show": "show what the registry knows about an id",
+    "status": "count the ids with a program and a fix",
     "watch": "run a repro again whenever it is saved",
 }
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(
         prog="graphbreak",
-        description="From a graph break to what is known of it.",
+        description="Find, explain and fix graph breaks of torch.compile.",
         epilog=describe_exit_codes(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )

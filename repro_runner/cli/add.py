@@ -23,9 +23,9 @@ _LONGEST = 200
 
 KEPT = """\
 what is kept:
-  Of each type of break its id, its wording as the registry has it, at how many lines, in how many compilations and how
-  often it ran; the number of graphs, ops and recompiles; torch, Python, device, the day. No path, no line of source, no
-  name of a function, no value. Read the file before you publish it all the same.
+  For each type of break: its id, its text in the registry, at how many lines and in how many compilations it occurred,
+  and how often it ran. For the run: the number of graphs, ops and recompiles; torch, Python, device and date. No path,
+  no source line, no function name and no value is kept. Still, read the file before you publish it.
 
 exit codes:
   0 written; 1 written, but a type that quotes the program was left out; 2 bad arguments, or the file can't be written
@@ -63,17 +63,17 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak add",
-        description="Put the breaks of a saved run into the registry, as seen in a program of yours.",
+        description="Add the breaks of a saved run to the registry, as seen in your program.",
         epilog=KEPT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
         "run", type=Path, metavar="RUN.json", help="what `graphbreak explain --save` wrote, or `log --format json`"
     )
-    parser.add_argument("--name", required=True, help="what the registry is to call the program: small letters, -._")
-    parser.add_argument("--about", default="", metavar="TEXT", help="one line on the program, shown beside its name")
+    parser.add_argument("--name", required=True, help="the program's name in the registry: lower-case letters, -._")
+    parser.add_argument("--about", default="", metavar="TEXT", help="one line about the program, shown by its name")
     parser.add_argument("--into", type=Path, metavar="FOLDER", help="default: registry/captured")
-    parser.add_argument("--force", action="store_true", help="replace what has that name")
+    parser.add_argument("--force", action="store_true", help="replace a program of the same name")
     return parser
 
 

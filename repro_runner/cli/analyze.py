@@ -36,11 +36,11 @@ class AnalysisDocument(Document):
 def main(argv: Sequence[str]) -> int:
     """Print what a run has of a type. Exit code 2 if there is no such run, or nothing of that type in it."""
     parser = argparse.ArgumentParser(
-        prog="graphbreak analyze", description="What a run left: guards, constraints, graphs, or a summary."
+        prog="graphbreak analyze", description="Show what a run found: guards, constraints, graphs, or a summary."
     )
-    parser.add_argument("run", nargs="?", metavar="RUN", help="id, how it begins, or a path; default: the newest run")
+    parser.add_argument("run", nargs="?", metavar="RUN", help="id, start of an id, or path; default: the newest run")
     parser.add_argument("--type", choices=sorted(TYPES), default="summary", help="default: summary")
-    parser.add_argument("--json", action="store_true", help="the documents behind it as one JSON object")
+    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     arguments = parser.parse_args(argv)
     contents = read_contents(find_run(arguments.run), Path.cwd())
     found = _documents(contents, arguments.type)

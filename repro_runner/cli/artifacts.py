@@ -38,12 +38,12 @@ def _parser() -> argparse.ArgumentParser:
         description="The runs on disk: in $GRAPHBREAK_HOME, or .graphbreak in the current folder.",
     )
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|clean")
-    listing = actions.add_parser("list", help="every run: its id, what it was about, its size, what it holds")
+    listing = actions.add_parser("list", help="list every run: its id, its model, its size, what it holds")
     listing.add_argument("--json", action="store_true", help="the same as one JSON object")
     cleaning = actions.add_parser("clean", help="delete runs, after asking", description="Delete runs, after asking.")
-    cleaning.add_argument("ids", nargs="*", metavar="RUN", help="ids, or how they begin; default: every run")
-    cleaning.add_argument("--older-than", type=_age, metavar="AGE", help="only those: 30m, 12h, 7d, 2w")
-    cleaning.add_argument("--keep", type=_count, default=0, metavar="N", help="leave the N newest of them")
+    cleaning.add_argument("ids", nargs="*", metavar="RUN", help="ids, or the start of ids; default: every run")
+    cleaning.add_argument("--older-than", type=_age, metavar="AGE", help="only older runs: 30m, 12h, 7d, 2w")
+    cleaning.add_argument("--keep", type=_count, default=0, metavar="N", help="keep the N newest")
     cleaning.add_argument("--yes", action="store_true", help="do not ask")
     return parser
 

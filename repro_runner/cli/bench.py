@@ -31,17 +31,17 @@ from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 DESCRIPTION = """\
-Measure models, each under each backend in processes of its own: the first call with an empty and with a filled cache,
+Measure models, each with each backend, in separate processes: the first call with an empty and with a filled cache,
 latency, throughput, peak memory, graphs, breaks, violations of the mock accelerator's limits (MOCK_ALIGNMENT,
-MOCK_MAX_MEMORY), and whether the numbers equal eager's. Forward passes, without gradients. The documents go into a run
-folder: bench.json, break_cost.json.
+MOCK_MAX_MEMORY), and whether the numbers equal eager's. Only forward passes, without gradients. The results go into a
+run folder: bench.json, break_cost.json.
 """
 EXIT_CODES = """\
 exit codes:
   0    everything was measured, and equals eager
   1    something could not be measured, or differs from eager
   2    the arguments are not valid, or there is no torch or no GPU; nothing was measured
-  130  interrupted; the rows that had ended are kept
+  130  interrupted; the finished rows are kept
 """
 
 
@@ -81,7 +81,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME",
-        help="one of them, or MODEL.py:make_model of one's own; may be repeated",
+        help="one of them, or your own as MODEL.py:make_model; may be repeated",
     )
     parser.add_argument("--break-cost", action="store_true", help="one block with 0 to 16 breaks, eager and compiled")
     parser.add_argument("--list", action="store_true", help="show models with their parameters, and backends")
@@ -98,7 +98,7 @@ def _parser() -> argparse.ArgumentParser:
         "--out",
         type=Path,
         metavar="PATH",
-        help="also a .json file, or a folder for them; rows of other models there stay",
+        help="also write to a .json file or a folder; rows of other models there stay",
     )
     return parser
 

@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak check",
-        description="What a device would refuse of a model, which ops it lacks, and what falling back costs.",
+        description="Show what a device would refuse in a model, which ops it lacks, and what falling back costs.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -63,12 +63,12 @@ def _parser() -> argparse.ArgumentParser:
         "--decompositions",
         choices=["none", "core-aten", "inductor"],
         default="none",
-        help="what the device's compiler wants broken up first; default: none",
+        help="which ops to decompose first, for the device's compiler; default: none",
     )
     parser.add_argument("--inference", action="store_true", help="without gradients: there is no backward")
     parser.add_argument("--dynamic", action="store_true", help="with dynamic shapes, as torch.compile(dynamic=True)")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
-    parser.add_argument("--example", action=_PrintExample, nargs=0, help="print a capability file, and end")
+    parser.add_argument("--example", action=_PrintExample, nargs=0, help="print a capability file, and stop")
     return parser
 
 

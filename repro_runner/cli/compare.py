@@ -14,13 +14,13 @@ from repro_runner.explain.document import read_saved
 from repro_runner.explain.render.comparison import comparison_document, comparison_markdown, comparison_text
 
 MATCHED = """\
-what is one site in both runs:
-  A line with the same text in the same function and file that breaks with the same id, wherever it moved to; failing
-  that, the next break with that id in that function; failing that, the same line with another id. A file is the same
-  if its path is, else if its name is. Files of registry/captured hold no lines: there, types of break are compared.
+how a site of A is found in B:
+  First by the text of its line, its id, function and file, even if the line moved. Then by its id and function. Then by
+  its line, with another id. Files are the same if their paths are equal, or else their names. Files of
+  registry/captured have no lines: there, types of break are compared.
 
 exit codes:
-  0 compared; 1 with --fail-on-new, if B has sites that A has not; 2 bad arguments or files
+  0 compared; 1 with --fail-on-new, if B has sites that A does not have; 2 bad arguments or files
 """
 
 
@@ -35,15 +35,15 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak compare",
-        description="What a change to a program, or another torch, did to its breaks.",
+        description="Compare the breaks of two runs, for example before and after a change.",
         epilog=MATCHED,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     saved = "what `graphbreak explain --save` or `log --format json` wrote, or a file of registry/captured"
     parser.add_argument("before", type=Path, metavar="A.json", help=saved)
-    parser.add_argument("after", type=Path, metavar="B.json", help="another")
+    parser.add_argument("after", type=Path, metavar="B.json", help="the other run")
     parser.add_argument("--format", choices=["text", "json", "md"], default="text")
-    parser.add_argument("--fail-on-new", action="store_true", help="exit with 1 if B has sites that A has not")
+    parser.add_argument("--fail-on-new", action="store_true", help="exit code 1 if B has sites that A does not have")
     return parser
 
 

@@ -16,7 +16,7 @@ exit codes:
   0    everything went as it should
   1    a step did not end as it should
   2    there is no torch here, or the disk refuses
-  130  interrupted; what had ended is kept
+  130  interrupted; what was finished is kept
 """
 
 

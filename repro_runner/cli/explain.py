@@ -42,31 +42,31 @@ examples:
   graphbreak explain --compile model:Net.forward infer.py       for a script that does not call torch.compile
   graphbreak explain --no-fullgraph train.py     all breaks of a script that is compiled with fullgraph=True
   graphbreak explain --report handover/ train.py                report.md, repros that were run, and train_fixed.py
-  graphbreak explain --fix train.py              each fix that holds, on your own lines; your files are not edited
+  graphbreak explain --fix train.py              each fix that works, on your own lines; your files are not edited
   graphbreak explain --share train.py            how much of it ran inside graphs
   graphbreak explain --cost train.py             what each break costs per call, and what a verified fix gains
 
-in CI, so that the number of breaks can't grow unseen:
-  graphbreak explain --write-allow breaks.allow train.py        once: what is there today
+in CI, so that nobody adds breaks unnoticed:
+  graphbreak explain --write-allow breaks.allow train.py        once: allow what is there today
   graphbreak explain --fail-on-break --allow breaks.allow train.py
   graphbreak explain --fail-under 90 train.py                   fewer than 90 % of op calls inside graphs: exit code 1
 
-a line of that file is an id, a file pattern, or both; x and a number is the most sites it may stand for:
+a line of that file has an id, a file pattern, or both; x2 allows at most two such sites:
   GB0124
   vendor/**                      # `*` stands for anything, slashes too
   GB0170 src/model.py x2
 
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
 standard output holds the document alone: what the program prints goes to standard error.
---fix, --report, --share, --cost and --fail-under run it again, in processes of their own: what it does to files, it
-does again.
+--fix, --report, --share, --cost and --fail-under run it again, in separate processes: if it writes files, it writes
+them again.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
   1    the program failed, or, with --fail-on-break, a break is not allowed; standard error's last line says which
        or, with --fail-under, too little ran inside graphs, or it could not be measured
   2    the arguments or a file are not valid; the program was not run
-  130  interrupted; the report goes up to there
+  130  interrupted; the report covers what ran until then
 """
 _ONLY_OURS = ("--fix", "--cost", "--share", "--report", "--fail-on-break", "--fail-under", "--allow", "--write-allow")
 """Options that programs hardly ever have."""
@@ -100,7 +100,7 @@ def _make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak explain",
         usage=USAGE,
-        description="Run a program, and tell where its graphs break, how often, and what to do.",
+        description="Run a program, and show where its graphs break, how often, and what to do.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
@@ -112,8 +112,8 @@ def _make_parser() -> argparse.ArgumentParser:
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")
-    shown.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
-    shown.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
+    shown.add_argument("--out", type=Path, metavar="FILE", help="where to write; default: standard output")
+    shown.add_argument("--summary", action="store_true", help="breaks by category, with what to do")
     shown.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json, and run nothing")
     run = parser.add_argument_group("how the program is run")
     run.add_argument(
@@ -130,14 +130,14 @@ def _make_parser() -> argparse.ArgumentParser:
         "--report",
         type=Path,
         metavar="FOLDER",
-        help="write a report to hand over, a repro per break and a fixed program; runs the program again for that",
+        help="write a report to share, a repro per break and a fixed program; runs the program again",
     )
     kept.add_argument("--fail-on-break", action="store_true", help="exit code 1 if a break is not allowed")
     kept.add_argument("--allow", type=Path, metavar="FILE", help="the breaks that are allowed")
-    kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a new file that allows what there is now")
+    kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a file that allows all breaks of today")
     _add_measuring(parser.add_argument_group("what is tried and measured; the program is run again for it"))
     model = parser.add_argument_group("a language model's explanation; nothing is ever sent without --llm")
-    model.add_argument("--llm", action="store_true", help="ask about the dearest breaks, and try the patches it gives")
+    model.add_argument("--llm", action="store_true", help="ask about the most expensive breaks, and try its patches")
     model.add_argument("--show-prompt", action="store_true", help="print what would be sent")
     model.add_argument("--llm-url", default="", metavar="URL", help="the server; default: OPENAI_BASE_URL")
     model.add_argument("--llm-model", default="", metavar="NAME", help="default: OPENAI_MODEL")
@@ -145,12 +145,12 @@ def _make_parser() -> argparse.ArgumentParser:
 
 
 def _add_measuring(measured: argparse._ArgumentGroup) -> None:
-    measured.add_argument("--fix", action="store_true", help="try fixes on the program, and show those that hold")
+    measured.add_argument("--fix", action="store_true", help="try fixes on the program, and show those that work")
     measured.add_argument("--share", action="store_true", help="the share of ops, calls and time inside graphs")
     measured.add_argument(
         "--cost",
         action="store_true",
-        help="--share and --fix, what each break costs per call, dearest first, and the program with and without fixes",
+        help="--share and --fix, what each break costs per call, highest first, and the program with and without fixes",
     )
     measured.add_argument(
         "--fail-under",

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 CALLS = """\
 which calls are made:
-  Those that the function make_calls() beside the model returns or yields, if there is one. Each is inputs, as
-  make_inputs() returns them, or a function that is given the compiled model and calls it as it likes:
+  If there is a function make_calls() next to the model: the calls that it returns or yields. Each is either inputs, as
+  make_inputs() returns them, or a function that gets the compiled model and calls it:
 
       def make_calls():
           yield torch.randn(4, 8)
@@ -34,8 +34,8 @@ which calls are made:
           with torch.no_grad():
               model(torch.randn(4, 8))
 
-  Otherwise the model's inputs twice, then with a dimension 0 of one more and of two more, if the model takes that.
-  --vary says which dimensions grow instead; `--vary none` leaves it at the two equal calls.
+  Otherwise: the model's inputs twice, then with dimension 0 larger by one and by two, if the model accepts that.
+  --vary chooses other dimensions; with `--vary none`, only the two equal calls are made.
 
 exit codes:
   0 done; 1 torch reached its recompile limit, or failed to compile a call that works without it; 2 bad arguments
@@ -59,7 +59,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak guards",
-        description="A model's guards, breaks and recompiles in plain words.",
+        description="Explain a model's guards, breaks and recompiles in plain words.",
         epilog=CALLS,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -67,10 +67,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--backend", default="eager", help="of torch.compile, or module:name; default: eager")
     parser.add_argument("--dynamic", action="store_true", help="compile with dynamic=True")
     parser.add_argument(
-        "--vary", action="append", metavar="NAME:DIM", help="an argument's dimension that grows; `none`"
+        "--vary", action="append", metavar="NAME:DIM", help="let this dimension of an argument grow, or `none`"
     )
     parser.add_argument("--no-trials", action="store_true", help="give advice without trying it on the model")
-    parser.add_argument("--all", action="store_true", help="every guard, none summed up")
+    parser.add_argument("--all", action="store_true", help="list every guard, without a summary")
     parser.add_argument("--json", action="store_true", help="guards.json on standard output instead of text")
     return parser
 

@@ -36,12 +36,12 @@ def main(argv: Sequence[str]) -> int:
     """Run a lesson, or list all of them."""
     parser = argparse.ArgumentParser(
         prog="graphbreak learn",
-        description="How torch.compile works, in programs that run before your eyes.",
+        description="Learn how torch.compile works, with programs that run on your machine.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", nargs="?", help="a lesson; `--list` has the names")
-    parser.add_argument("--list", action="store_true", help="the lessons, each in a line")
+    parser.add_argument("name", nargs="?", help="a lesson; `--list` shows the names")
+    parser.add_argument("--list", action="store_true", help="list the lessons")
     arguments = parser.parse_args(argv)
     from repro_runner.lessons.recording import find_lessons
 

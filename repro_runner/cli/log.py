@@ -33,19 +33,19 @@ EPILOG = """\
 examples:
   TORCH_LOGS=graph_breaks python train.py 2> breaks.log
   graphbreak log breaks.log
-  graphbreak log --summary logs/ old.log.zst             folders too; .gz and .zst as they are
+  graphbreak log --summary logs/ old.log.zst             folders, too; .gz and .zst need no unpacking
   python train.py 2>&1 | graphbreak log -                also a traceback, or what pytest printed
   graphbreak log --format json trace/ > breaks.json      a TORCH_TRACE folder; --schema describes the JSON
   graphbreak log --report out/ breaks.log                report.md, and the registry's program per break
 
-The format of each file is found by itself, in Docker's JSON and in a notebook, too.
+The format of each file is detected, also inside Docker's JSON and in a notebook.
 A file is read up to the size it had when it was opened.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
   1    with --fail-on-break, there is a break
-  2    the arguments are not valid, or a file could not be read, or not to its end; what could be read is shown
-  130  interrupted; what was read up to there is shown
+  2    the arguments are not valid, or a file could not be read completely; what could be read is shown
+  130  interrupted; what was read until then is shown
 """
 
 
@@ -71,18 +71,18 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak log",
-        description="The breaks in logs, traces and tracebacks, the most frequent first, with their fixes.",
+        description="Find the breaks in logs, traces and tracebacks. Shows the most frequent first, with their fixes.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a log, a folder of logs, or - for standard input")
     parser.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where to; default: standard output")
-    parser.add_argument("--summary", action="store_true", help="breaks by category, with the way out of each")
-    parser.add_argument("--torch", metavar="RELEASE", help="the release that wrote the logs, where they don't say it")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="where to write; default: standard output")
+    parser.add_argument("--summary", action="store_true", help="breaks by category, with what to do")
+    parser.add_argument("--torch", metavar="RELEASE", help="the release that wrote the logs, if they don't say it")
     parser.add_argument("--fail-on-break", action="store_true", help="exit code 1 if there is a break")
     parser.add_argument(
-        "--report", type=Path, metavar="FOLDER", help="write what to hand over: report.md and a program per break"
+        "--report", type=Path, metavar="FOLDER", help="write a report to share: report.md and a program per break"
     )
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json")
     return parser

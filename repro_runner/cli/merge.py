@@ -27,9 +27,9 @@ from registry.repros import read_repros
 from repro_runner.exit_codes import DONE, REFUSED
 
 INTO = """\
---into lays the runs over the file of their torch and device in FOLDER, or starts it. What was not run stays; runs of
-another version of a program than the one in FOLDER/../repros are left out; if no record changes, neither does the
-file. It then prints which verdicts changed.
+--into updates the file of the same torch and device in FOLDER, or creates it. Records that were not run again stay.
+Runs of another version of a program than the one in FOLDER/../repros are left out. If no record changes, the file stays
+the same. The command prints which verdicts changed.
 """
 
 
@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak merge",
-        description="Join evidence files of shards into one.",
+        description="Join the evidence files of shards into one.",
         epilog=INTO,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -63,7 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     target.add_argument("--out", type=Path, metavar="FILE", help="write only what the shards have")
     target.add_argument("--into", type=Path, metavar="FOLDER", help="such as registry/evidence")
     parser.add_argument(
-        "--waiting", type=Path, metavar="FILE", help="with --into: older runs, for what the shards do not have"
+        "--waiting", type=Path, metavar="FILE", help="with --into: older runs, used where the shards have none"
     )
     return parser
 

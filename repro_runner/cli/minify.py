@@ -24,16 +24,16 @@ KINDS = ("auto", "violation", "compile", "numeric", "break")
 EPILOG = """\
 What is looked for, in this order (--kind auto), until something is found:
   violation  a limit of the device: of --device-file, or of the mock backend (MOCK_ALIGNMENT, MOCK_MAX_MEMORY ...)
-  compile    the backend raises, ends the process, or does not come to an end
-  numeric    it computes something else than eager
-  break      a graph break; the result is a repro, ready for registry/repros but for its fix
+  compile    the backend raises, ends the process, or hangs
+  numeric    the results differ from eager
+  break      a graph break; the result is a repro for registry/repros, only its fix is missing
 
 The script needs only torch (and a third-party backend, which it imports by name), and was run to confirm that it fails.
 Its own exit code is 1 while the failure is there, 0 when it is gone, 3 when something else is wrong.
 
 exit codes:
   0    minified, and confirmed; or nothing fails
-  1    something fails, but no program was seen to fail in the same way on its own
+  1    something fails, but we found no program that fails in the same way on its own
   2    the arguments, the model or the capability file are not valid
   130  interrupted; nothing is kept
 """
@@ -57,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak minify",
-        description="The smallest program that fails as a model does, run to prove it.",
+        description="Find the smallest program that fails in the same way as a model, and run it to confirm that.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -67,9 +67,9 @@ def _parser() -> argparse.ArgumentParser:
         "--backend", default="inductor", metavar="NAME", help="registered, or MODULE:ATTRIBUTE; default: inductor"
     )
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the limits: a device's capabilities")
-    parser.add_argument("--rule", metavar="NAME", help="the limit whose violation to minify, such as shape-alignment")
+    parser.add_argument("--rule", metavar="NAME", help="the violated limit to minify, for example shape-alignment")
     parser.add_argument("--id", metavar="GBxxxx", help="the graph break to minify; default: the first")
-    parser.add_argument("--timeout", type=_seconds, default=300.0, metavar="S", help="what takes longer hangs (300)")
+    parser.add_argument("--timeout", type=_seconds, default=300.0, metavar="S", help="seconds for one run (300)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the program here, too")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     return parser

@@ -14,7 +14,7 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL.py:FUNCTION",
-        help="a function that returns `(model, inputs)`, or a model beside a function `make_inputs()`",
+        help="a function that returns `(model, inputs)`, or a model next to a function `make_inputs()`",
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to run it; default: cpu")
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")

@@ -18,15 +18,15 @@ from repro_runner.report import RunContents, join_documents, read_contents
 from repro_runner.runs import RunFolder, find_run
 
 EPILOG = """\
-With a model, everything is done in one run: what a device refuses of it, where Inductor's numbers differ from eager's,
-its guards and recompiles. A part that fails does not stop the others, and is told in the report. With a run, whatever
-it holds is shown; nothing is run.
+With a model, one run does everything: what a device would refuse, where Inductor's numbers differ from eager's, guards
+and recompiles. If a part fails, the others still run, and the report says so. With a run, the report shows what it
+holds; nothing is run again.
 
 exit codes:
   0    the report is written; with a model: nothing is wrong with it
   1    the report is written, and says what is wrong with the model
   2    the arguments, the model or the capability file are not valid, or the disk refuses
-  130  interrupted; `graphbreak report` shows what had ended
+  130  interrupted; `graphbreak report` shows what was finished
 """
 
 
@@ -54,7 +54,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak report",
-        description="Everything about a model, or what a run left, in one HTML or JSON file.",
+        description="Write everything about a model, or about a run, into one HTML or JSON file.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -62,7 +62,7 @@ def _parser() -> argparse.ArgumentParser:
         "target",
         nargs="?",
         metavar="RUN | MODEL.py:FUNCTION",
-        help="a run by its id, how that begins, or its path; or a model to examine; default: the newest run",
+        help="a run (its id, the start of its id, or its path), or a model to examine; default: the newest run",
     )
     parser.add_argument("--format", choices=["html", "json"], default="html", help="default: html")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html or report.json of the run")

@@ -32,10 +32,10 @@ GOOD = frozenset({"verified", "reproduced", "not applicable"})
 
 EXIT_CODES = """\
 exit codes:
-  0    every program gave its own id, and every fix holds
-  1    some program failed, stopped breaking, gave another id, or has a fix that does not hold
+  0    every program gave its own id, and every fix works
+  1    some program failed, stopped breaking, gave another id, or has a fix that does not work
   2    the arguments or a data file are not valid; nothing was run
-  130  interrupted; what had ended is in the file
+  130  interrupted; what was finished is in the file
 """
 
 
@@ -66,11 +66,11 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak run",
-        description="Run repros, name their breaks, prove their fixes, write evidence.",
+        description="Run repros, name their breaks, verify their fixes, write evidence.",
         epilog=EXIT_CODES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("ids", nargs="*", metavar="ID", help="which (default: all in registry/repros)")
+    parser.add_argument("ids", nargs="*", metavar="ID", help="which repros to run (default: all in registry/repros)")
     parser.add_argument(
         "--messages", action="store_true", help="run the programs in registry/message_programs instead; ID is a name"
     )
@@ -78,12 +78,12 @@ def _parser() -> argparse.ArgumentParser:
         "--backend", action="append", choices=[*BACKENDS, "all"], help="may be repeated (default: eager)"
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="children at a time (default: cores)")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="processes at a time (default: cores)")
     parser.add_argument("--timeout", type=_more_than_0, default=120.0, metavar="S", help="time for one program (120)")
     parser.add_argument("--memory", type=_more_than_0, default=6.0, metavar="GIB", help="memory for one program (6)")
     parser.add_argument("--shard", metavar="I/N", help="only the I-th of N parts")
     parser.add_argument(
-        "--isolate", choices=["fork", "process"], default="fork", help="process: import torch anew each time"
+        "--isolate", choices=["fork", "process"], default="fork", help="process: import torch again each time"
     )
     parser.add_argument(
         "--executor",
@@ -93,7 +93,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--lessons", action="store_true", help="record what the programs in examples/ print instead")
     parser.add_argument("--findings", action="store_true", help="run the scripts in registry/finding_scripts instead")
-    parser.add_argument("--resume", action="store_true", help="leave out what the file already has for this repro")
+    parser.add_argument("--resume", action="store_true", help="skip what the file already has for this repro")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the evidence file")
     parser.add_argument("--json", action="store_true", help="one JSON object per program on standard output")
     return parser

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import argparse
 import sys
+import webbrowser
 from collections.abc import Sequence
 
+from registry.datafile import DATA
 from registry.errors import InvalidInput
-from registry.ids import read_gb_id
+from registry.ids import page_address, read_gb_id
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
 from repro_runner.exit_codes import DONE, REFUSED
 
+SITE_BUILT_HERE = DATA.parent / "_site"
+"""By `make site`."""
+
 
 def main(argv: Sequence[str]) -> int:
     """Print what is known about an id. Exit code 2 if there is no such id."""
-    parser = argparse.ArgumentParser(prog="graphbreak show", description="What the registry knows of an id.")
-    parser.add_argument("gb_id", metavar="ID", help="GB0042, in either case, or the number alone")
-    parser.add_argument("--script", action="store_true", help="print its program as a script that runs by itself")
+    parser = argparse.ArgumentParser(prog="graphbreak show", description="Show what the registry knows about an id.")
+    parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number")
+    parser.add_argument("--script", action="store_true", help="print its program as a script that you can run")
+    parser.add_argument("--open", action="store_true", help="open its page in a browser (that of `make site` if built)")
     arguments = parser.parse_args(argv)
     gb_id = read_gb_id(arguments.gb_id)
     try:
@@ -33,8 +39,23 @@ def main(argv: Sequence[str]) -> int:
         return REFUSED
     if arguments.script:
         return _print_script(found)
+    if arguments.open:
+        return _open_page(found)
     category = next((c.title for c in known.categories if c.key == found.category), found.category)
     print("\n".join(_lines(found, category)))
+    return DONE
+
+
+def _open_page(gb: GraphBreak) -> int:
+    """Open the page that `make site` built here, or else the published one."""
+    built = SITE_BUILT_HERE / "gb" / f"{gb.gb_id.lower()}.html"
+    address = built.as_uri() if built.is_file() else page_address(gb.gb_id)
+    if not address:
+        print(f"{gb.gb_id} has no page on the public site; `make site` builds one here", file=sys.stderr)
+        return REFUSED
+    print(address)
+    if not webbrowser.open(address):
+        print("no browser was found: open the address above yourself", file=sys.stderr)
     return DONE
 
 

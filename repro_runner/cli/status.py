@@ -23,7 +23,7 @@ _COLUMNS = ("registered", "live", "reproduced", "verified", "elsewhere", "not_ru
 
 def main(argv: Sequence[str]) -> int:
     """Print the counts. Exit code 2 if the data can't be read or the release is not known."""
-    parser = argparse.ArgumentParser(prog="graphbreak status", description="How far the corpus reaches.")
+    parser = argparse.ArgumentParser(prog="graphbreak status", description="Count the ids with a program and a fix.")
     parser.add_argument("--torch", default=CORPUS_RELEASE, metavar="RELEASE", help=f"default: {CORPUS_RELEASE}")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")

@@ -20,10 +20,10 @@ _POLL_SECONDS = 0.1
 def main(argv: Sequence[str]) -> int:
     """Watch until Ctrl-C. Exit code 2 if there is no such file."""
     parser = argparse.ArgumentParser(prog="graphbreak watch", description="Run a repro again whenever it is saved.")
-    parser.add_argument("file", type=Path, metavar="FILE", help="a repro; its name is the id it should give")
+    parser.add_argument("file", type=Path, metavar="FILE", help="a repro; its name is the id that it should give")
     parser.add_argument("--backend", choices=BACKENDS, default="eager")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--once", action="store_true", help="run it once and end")
+    parser.add_argument("--once", action="store_true", help="run it once and stop")
     arguments = parser.parse_args(argv)
     if not arguments.file.is_file() or arguments.file.suffix != ".py":
         print(f"{arguments.file}: no such Python file; `graphbreak new ID` starts one", file=sys.stderr)

@@ -11,7 +11,7 @@ from typing import Literal
 import html5lib
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page
+from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import Visitor
 from tests.browser.site_links import broken_links, read_links
@@ -95,6 +95,15 @@ def test_a_page_fits_asks_nobody_else_and_keeps_everybody_in(
         assert overflow(tab) <= 0
         assert visitor.faults == []
         assert context.cookies() == []
+
+
+def test_a_page_opens_from_disk_without_a_complaint(disk_visitor: Visitor) -> None:
+    """Every kind but the page that only a server shows."""
+    for page in KINDS:
+        if page != "404.html":
+            tab = disk_visitor.open(page)
+            expect(tab.locator("main h1")).to_be_visible()
+            assert disk_visitor.faults == [], page
 
 
 @pytest.mark.parametrize("page", KINDS)

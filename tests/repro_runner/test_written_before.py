@@ -1,7 +1,7 @@
 """What an earlier version wrote is still read, and says the same: runs, saved reports, allow-lists, evidence, help.
 
 `fixtures/written_before` was written by version 0.1.0 as of 2026-11-15, before its packages were put in order; only
-paths and the name of the machine are changed. It is not to be written again.
+paths and the name of the machine are changed, and sentences of the help. It is not to be written again.
 """
 
 from __future__ import annotations

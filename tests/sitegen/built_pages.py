@@ -44,7 +44,11 @@ def facts_of(soup: BeautifulSoup, url: str) -> PageFacts:
         headings=[
             (tag.name, str(tag.get("id", "")), _one_line(tag)) for tag in soup(["h1", "h2", "h3", "h4", "h5", "h6"])
         ],
-        links=[_resolve(str(tag.get("href") or tag.get("src")), url) for tag in soup(["a", "link", "img"])],
+        links=[
+            _resolve(str(tag.get("href") or tag.get("src")), url)
+            for tag in soup(["a", "link", "img"])
+            if tag.get("rel") != ["canonical"]  # it depends on where the site lies, not on what built it
+        ],
         code=[tag.get_text() for tag in soup(["pre", "code"])],
         verbatim=[tag.get_text() for tag in soup.select(".verbatim")],
         structure=[

@@ -12,9 +12,9 @@ from sitegen.facets import Facets, facets_of
 
 
 def linked_numbers(page: str) -> Iterator[tuple[int, str]]:
-    """Yield (number, the link it stands in) for every number that links to the home page."""
+    """Yield (number, the link it stands in) for every number that links to the home page; a bar's name ends with it."""
     for link in BeautifulSoup(page, "html.parser").select("a[href*='index.html']:not([href*='learn/'])"):
-        yield int(link.get_text()), str(link["href"]).removeprefix("../")
+        yield int(link.get_text().split()[-1]), str(link["href"]).removeprefix("../")
 
 
 def bare_numbers(page: str) -> list[str]:

@@ -280,10 +280,6 @@ def test_a_local_id_has_its_files_and_no_link_that_torch_prints(small: dict[str,
     assert "as torch prints it" not in small[f"api/v1/gb/{local['id']}.md.txt"]
 
 
-def test_ids_and_titles_for_the_page_of_wrong_addresses(registry: Registry, files: dict[str, str]) -> None:
-    assert json.loads(files["assets/data/ids.json"]) == {gb.gb_id: gb.revisions[0].revision.gb_type for gb in registry}
-
-
 def test_every_link_in_a_file_leads_to_a_file(registry: Registry, files: dict[str, str]) -> None:
     published = {*files, *(f"gb/{gb.gb_id.lower()}.html" for gb in registry)}
     published |= {f"api/v1/schema/{path.name}" for path in SCHEMAS.iterdir()}
@@ -308,15 +304,14 @@ def test_a_twin_holds_what_the_page_holds(small: dict[str, str]) -> None:
         "# GB0001: new type\n\nA `lead`.\n",
         "- Status: Verified fix\n",
         "```python\ndef broken(x):\n    return x.item()\n```\n",
-        "## Fix: fixed (rewrite)\n\nWhen to choose it: Nobody needs the number.\n\n"
-        "```python\ndef fixed(x):\n    return x\n```\n",
-        "## If you can't change it: isolated\n\nYou can't change it.\n\n"
+        "## Fix: fixed (rewrite)\n\nNobody needs the number.\n\n```python\ndef fixed(x):\n    return x\n```\n",
+        "## If you can't change the code: isolated\n\nYou can't change it.\n\n"
         "```python\n@torch.compiler.disable\ndef isolated(x):\n",
         "With torch 2.9.0 on cpu:\n\n```text\nthe message\n```\n",
         "Type: new type\nContext: c\nExplanation: e\nHint: Set a to b.\nHint: Or not.\n```\n",
         "- torch 2.9.0: registered, emitted; reworded\n  - variables/tensor.py:7 https://github.com/",
         "- a-model: at 1 line, torch 2.9.0\n",
-        "Written when GB0001 read: old type\n\nmy *note*\n",
+        "Written when GB0001 had the title: old type\n\nmy *note*\n",
         "https://meta-pytorch.github.io/compile-graph-break-site/gb/gb0001.html",
     ):
         assert part in twin
@@ -325,8 +320,8 @@ def test_a_twin_holds_what_the_page_holds(small: dict[str, str]) -> None:
 
 
 def test_a_twin_says_why_there_is_no_program(small: dict[str, str]) -> None:
-    assert "There is none (dead code). `f` returns before that." in small["api/v1/gb/GB0002.md.txt"]
-    assert "Nobody has written one yet." in small["api/v1/gb/GB0003.md.txt"]
+    assert "We could not trigger this break (dead code). `f` returns before that." in small["api/v1/gb/GB0002.md.txt"]
+    assert "Nobody has written a program for this break yet." in small["api/v1/gb/GB0003.md.txt"]
     assert "No longer emitted since torch 2.9.0" in small["api/v1/gb/GB0003.md.txt"]
 
 
@@ -335,7 +330,6 @@ def test_hostile_text_comes_through_unchanged(small: dict[str, str], number: int
     gb_id, text = hostile_id(number), HOSTILE[number]
     [wording] = detail(small, gb_id)["wordings"]
     assert wording == {"title": text, "context": text, "explanation": text, "hints": [text], "releases": ["2.9.0"]}
-    assert json.loads(small["assets/data/ids.json"])[gb_id] == text
     twin = small[f"api/v1/gb/{gb_id}.md.txt"]
     fenced = re.search(r"^(`{3,})text\n(.*?)\n\1$", twin, re.DOTALL | re.MULTILINE)
     assert fenced

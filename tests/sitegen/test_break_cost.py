@@ -75,23 +75,23 @@ def test_the_lead_names_the_cost_on_every_machine(tmp_path: Path) -> None:
     [
         (
             [point(0, 1.0), point(8, 1.2), point(16, 1.4)],
-            "Compiled and without a break, a call takes 0.67 of eager's time. "
-            "With 16 breaks it takes 1.40 times as long as with none. Each break adds 100 µs (90 – 110 µs).",
+            "Compiled and without a break, a call takes 0.67 times as long as in eager mode. "
+            "With 16 breaks, it takes 1.40 times as long as with none. Each break adds 100 µs (90 – 110 µs).",
         ),
         (
             [point(0, 1.0), point(8, 1.4), point(16, 1.6)],
-            "With 16 breaks it takes 1.60 times as long as with none, and nothing is left of what compiling gained.",
+            "With 16 breaks, it takes 1.60 times as long as with none: all the gain of compiling is gone.",
         ),
         (
             [point(0, 1.0), point(1, 1.5), point(16, 2.0)],
-            "With 16 breaks it takes 2.00 times as long as with none. "
-            "From 1 break on, nothing is left of what compiling gained.",
+            "With 16 breaks, it takes 2.00 times as long as with none. "
+            "From 1 break on, all the gain of compiling is gone.",
         ),
         (
             [point(0, 1.0, eager=1.0), point(1, 1.0, eager=1.0)],
-            "Compiled and without a break, this block is no faster than eager. "
-            "With 1 break it takes 1.00 times as long as with none. "
-            "What a break adds is too little here to tell it from noise.",
+            "Compiled and without a break, this block is not faster than in eager mode. "
+            "With 1 break, it takes 1.00 times as long as with none. "
+            "The cost of a break is too small here to measure.",
         ),
     ],
     ids=["some gain left", "just none left", "none left for long", "no gain and noise"],
@@ -136,7 +136,7 @@ def test_what_was_measured_is_said_with_where(tmp_path: Path) -> None:
     curves, models = (words(found) for found in page.select("p.small"))
     assert curves == "torch 2.13.0, Python 3.11, 2 cores, 1 thread; CPU time, measured on 2026-01-02."
     assert "Latency is wall time. Memory is the rise of resident memory." in models
-    assert "must be multiples of 16" in models
+    assert "needs dimensions in multiples of 16" in models
     assert "177,853,440 parameters; 4 to a batch, each 128 tokens" in words(page.select_one("th[scope='rowgroup']"))
 
 

@@ -6,6 +6,7 @@ import re
 from functools import cache
 
 import pytest
+from bs4 import BeautifulSoup
 
 from registry.stylesheet import read_stylesheet
 from sitegen.break_cost import render_cost
@@ -61,6 +62,15 @@ def test_every_mark_of_a_legend_has_the_colour_of_its_series(page: str) -> None:
     assert used
     assert {name: swatches().get(name) for name in used} == {name: f"var(--chart-{name})" for name in used}
     assert [problem for name in sorted(used) for problem in undefined(f"--chart-{name}")] == []
+
+
+@pytest.mark.parametrize("page", ["dashboard.md", "cost.md"])
+def test_every_chart_has_a_title_a_sentence_and_a_name_and_says_its_numbers(page: str) -> None:
+    figures = BeautifulSoup(pages()[page], "html.parser").select("figure.chart")
+    assert figures
+    for figure in figures:
+        assert [len(figure.select(part)) for part in ("figcaption", "figcaption .axes", "svg[aria-label]")] == [1, 1, 1]
+        assert len(figure.select("svg title")) >= 4
 
 
 def test_a_colour_that_is_missing_or_the_same_in_the_dark_is_noticed() -> None:

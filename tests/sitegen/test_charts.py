@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -11,17 +12,27 @@ import pytest
 import vl_convert
 
 from sitegen import charts
-from sitegen.charts import bars_chart, columns_chart, curves_chart, lines_chart
+from sitegen.charts import Series, bars_chart, columns_chart, curves_chart, lines_chart
+from sitegen.counts import Count
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
-SERIES = {"new": {"2.8.0": 3, "2.9.0": 12, "2.10.0": 0}, "retired": {"2.8.0": 1, "2.9.0": 7, "2.10.0": 31}}
+
+def counted(numbers: dict[str, dict[str, int]]) -> Series:
+    """Each number with the address of its list."""
+    return {
+        name: {step: Count(number, f"index.html?{name}={step}&live=any") for step, number in along.items()}
+        for name, along in numbers.items()
+    }
+
+
+SERIES = counted({"new": {"2.8.0": 3, "2.9.0": 12, "2.10.0": 0}, "retired": {"2.8.0": 1, "2.9.0": 7, "2.10.0": 31}})
 CURVES = {
     "eager": {0: (1.5, 1.4, 1.6), 2: (1.5, 1.5, 1.5), 8: (1.6, 1.5, 1.7)},
     "inductor": {0: (1.0, 1.0, 1.0), 2: (1.2, 1.1, 1.3), 8: (2.0, 1.9, 2.5)},
 }
-ROWS = {"Wide MMMM, & narrow iiii": {"verified": 7, "open": 3}, "B": {"verified": 0, "open": 25}}
+ROWS = counted({"Wide MMMM, & narrow iiii": {"verified": 7, "open": 3}, "B": {"verified": 0, "open": 25}})
 
 
 def draw_all() -> dict[str, str]:
@@ -29,7 +40,7 @@ def draw_all() -> dict[str, str]:
         "lines": lines_chart("Lines & <more>", SERIES),
         "columns": columns_chart("Columns", SERIES),
         "bars": bars_chart("Bars", ROWS),
-        "curves": curves_chart("Curves", CURVES),
+        "curves": curves_chart("Curves", CURVES, str),
     }
 
 
@@ -46,10 +57,11 @@ def numbers(text: str) -> list[float]:
 @pytest.mark.parametrize("name", ["lines", "columns", "bars", "curves"])
 def test_a_chart_has_nothing_that_the_page_forbids_or_shares(name: str) -> None:
     drawn = ElementTree.fromstring(draw_all()[name])
-    attributes = {attribute for element in drawn.iter() for attribute in element.attrib}
+    attributes = {attribute for element in drawn.iter() if element.tag != "a" for attribute in element.attrib}
     assert attributes <= charts._KEPT | {"role", "aria-label"}
     assert attributes.isdisjoint({"style", "id", "class", "width", "height", "href", "clip-path"})
-    assert {element.tag for element in drawn.iter()} <= {"svg", "g", "path", "line", "text"}
+    assert all(set(link.attrib) == {"href", "tabindex"} for link in drawn.iter("a"))
+    assert {element.tag for element in drawn.iter()} <= {"svg", "g", "a", "path", "line", "text", "title"}
 
 
 @pytest.mark.parametrize("name", ["lines", "columns", "bars", "curves"])
@@ -61,16 +73,50 @@ def test_a_chart_takes_its_colours_from_the_stylesheet(name: str) -> None:
 
 def test_a_chart_says_what_it_is_and_grows_with_the_page() -> None:
     svg = ElementTree.fromstring(draw_all()["lines"])
-    assert svg.attrib == {"viewBox": "0 0 400 260", "role": "img", "aria-label": "Lines & <more>"}
+    assert svg.attrib == {"viewBox": "0 0 400 260", "role": "group", "aria-label": "Lines & <more>"}
+    assert ElementTree.fromstring(draw_all()["curves"]).attrib["role"] == "img"  # nothing in it leads anywhere
+
+
+def titles(svg: str) -> dict[str, str]:
+    """What is said of each bar or point -> where it leads."""
+    parents = [(parent, title) for parent in ElementTree.fromstring(svg).iter() for title in parent.findall("title")]
+    return {title.text or "": parent.get("href", "") for parent, title in parents}
+
+
+@pytest.mark.parametrize("draw", [lines_chart, columns_chart])
+def test_each_number_is_said_and_leads_to_its_list(draw: Callable[[str, Series, Mapping[str, str]], str]) -> None:
+    assert titles(draw("t", SERIES, {"retired": "no longer emitted"})) == {
+        "2.8.0, new: 3": "index.html?new=2.8.0&live=any",
+        "2.9.0, new: 12": "index.html?new=2.9.0&live=any",
+        "2.10.0, new: 0": "",
+        "2.8.0, no longer emitted: 1": "index.html?retired=2.8.0&live=any",
+        "2.9.0, no longer emitted: 7": "index.html?retired=2.9.0&live=any",
+        "2.10.0, no longer emitted: 31": "index.html?retired=2.10.0&live=any",
+    }
+
+
+def test_each_part_of_a_bar_is_said_and_leads_to_its_list() -> None:
+    assert titles(bars_chart("t", ROWS, {"open": ""})) == {
+        "Wide MMMM, & narrow iiii, verified: 7": "index.html?Wide MMMM, & narrow iiii=verified&live=any",
+        "Wide MMMM, & narrow iiii: 3": "index.html?Wide MMMM, & narrow iiii=open&live=any",
+        "B: 25": "index.html?B=open&live=any",
+    }
+
+
+def test_each_point_of_a_curve_is_said() -> None:
+    said = titles(curves_chart("t", CURVES, lambda place: f"{place} breaks", {"inductor": "compiled"}))
+    assert len(said) == 6
+    assert said["8 breaks, compiled: 2.00 × (1.90 – 2.50)"] == ""
 
 
 def test_text_in_a_chart_is_escaped_for_markdown_and_liquid() -> None:
-    drawn = bars_chart("t", {"{{ x }} <b> *y* & z": {"verified": 1}})
-    assert "&#123;&#123; x &#125;&#125; &#60;b&#62; &#42;y&#42; &#38; z" in drawn
+    drawn = bars_chart("t", counted({"{{ x }} <b> *y* & z": {"verified": 1}}))
+    assert drawn.count("&#123;&#123; x &#125;&#125; &#60;b&#62; &#42;y&#42; &#38; z") == 2  # its name, and its title
 
 
 def test_numbers_have_one_decimal_at_most() -> None:
-    assert not re.search(r"\d\.\d\d", "".join(draw_all().values()).replace("0.5,0.5", ""))
+    shapes = re.sub(r'href="[^"]*"', "", "".join(draw_all().values()))
+    assert not re.search(r"\d\.\d\d", shapes.replace("0.5,0.5", ""))
 
 
 def test_columns_are_as_high_as_their_numbers() -> None:
@@ -78,7 +124,7 @@ def test_columns_are_as_high_as_their_numbers() -> None:
     for series, steps in SERIES.items():
         heights = [shape[3] for shape in paths(drawn, series)]
         unit = 200 / 35  # 31 needs an axis up to 35
-        assert heights == pytest.approx([number * unit for number in steps.values()], abs=0.1)
+        assert heights == pytest.approx([count.number * unit for count in steps.values()], abs=0.1)
 
 
 def test_lines_pass_through_their_numbers_and_the_last_is_written_out() -> None:
@@ -90,13 +136,13 @@ def test_lines_pass_through_their_numbers_and_the_last_is_written_out() -> None:
             for path in svg.iter("path")
             if path.get("fill") == f"var(--chart-{series})"
         ]
-        assert points == pytest.approx([200 - number * 200 / 35 for number in steps.values()], abs=0.1)
+        assert points == pytest.approx([200 - count.number * 200 / 35 for count in steps.values()], abs=0.1)
     bold = [text.text for text in svg.iter("text") if text.get("font-weight")]
     assert bold == ["0", "31"]
 
 
 def test_curves_pass_through_their_middles_with_bars_from_low_to_high() -> None:
-    svg = ElementTree.fromstring(curves_chart("t", CURVES))
+    svg = ElementTree.fromstring(curves_chart("t", CURVES, str))
     unit, along = 200 / 2.6, (348 - 24) / 8  # 2.5 needs an axis up to 2.6; 12 pixels are left free on both sides
     for series, places in CURVES.items():
         colour = f"var(--chart-{series})"
@@ -109,7 +155,7 @@ def test_curves_pass_through_their_middles_with_bars_from_low_to_high() -> None:
 
 
 def test_the_last_numbers_of_curves_stand_apart_the_highest_above() -> None:
-    svg = ElementTree.fromstring(curves_chart("t", CURVES))
+    svg = ElementTree.fromstring(curves_chart("t", CURVES, str))
     written = {text.text: numbers(text.attrib["transform"])[1] for text in svg.iter("text") if text.get("font-weight")}
     assert list(written) == ["2.00 ×", "1.60 ×"]
     assert written["2.00 ×"] < 200 - 2.0 * 200 / 2.6
@@ -136,7 +182,7 @@ def test_no_font_moves_anything(font: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_chart_that_measures_its_text_would_differ_between_fonts() -> None:
     """Or the test above could not fail."""
-    values = [{"row": row, "sum": sum(parts.values())} for row, parts in ROWS.items()]
+    values = [{"row": row, "sum": sum(part.number for part in parts.values())} for row, parts in ROWS.items()]
     chart = {
         "data": {"values": values},
         "mark": "bar",

@@ -22,8 +22,8 @@ from tests.sitegen.test_render import a_registry
 pytestmark = pytest.mark.slow
 
 # The charts, by how their labels start.
-IDS = "Ids registered and live"
-CHANGES = "Ids new, reworded and retired"
+IDS = "Ids registered and emitted"
+CHANGES = "Ids new, reworded and no longer emitted"
 FUNNEL = "From registered to verified"
 BY_KIND = "Ids by kind"
 
@@ -102,7 +102,7 @@ def test_old_links_to_a_kind_on_the_dashboard_still_arrive(key: str, dashboard: 
 
 def test_charts_show_the_numbers_of_the_tables(dashboard: BeautifulSoup) -> None:
     by_release = dashboard.select("h2#releases ~ table")[0]
-    newest = [numbers_under(heading, by_release)[0] for heading in ("Registered", "Live")]
+    newest = [numbers_under(heading, by_release)[0] for heading in ("Registered", "Emitted")]
     assert chart_numbers(chart(dashboard, IDS, ".charts")) == newest
     assert chart(dashboard, CHANGES, ".charts")
     funnel = dashboard.select_one("h2#coverage ~ div")
@@ -149,10 +149,10 @@ def test_the_large_numbers_are_those_of_the_registry() -> None:
     assert tiles == {
         "ids": 4,
         "emitted by torch 2.9.0": 2,
-        "retired: registered, no longer emitted": 1,
-        "dropped: gone from the registry": 1,
-        "with a hand-written note": 1,
-        "seen in real programs": 1,
+        "retired: registered, but no longer emitted": 1,
+        "dropped: removed from the registry": 1,
+        "with a note from a person": 1,
+        "seen in small models with random weights": 1,
     }
 
 

@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
+from registry.advice import advice_of
 from registry.model import Environment, Registry
 from sitegen.facets import FACETS, OF_RELEASES, facet_values, facets_of, list_link, run_value
 from sitegen.search_data import render_search_data
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.slow
 
 COUNT = """
 import { readFileSync } from "node:fs";
-import { facetTable, filterOf, passesAll, readState } from "./docs/assets/js/filters.js";
+import { facetTable, filterOf, passesAll, readState } from "./templates/scripts/filters.js";
 
 const { data, queries } = JSON.parse(readFileSync(0, "utf8"));
 const { breaks, facets } = JSON.parse(data);
@@ -36,7 +37,11 @@ console.log(JSON.stringify(answers));
 
 def answers(registry: Registry, queries: list[str]) -> list[dict[str, Any]]:
     """What the page's own code makes of these addresses."""
-    data = committed_search_data() if registry is committed_registry() else render_search_data(registry)
+    data = (
+        committed_search_data()
+        if registry is committed_registry()
+        else render_search_data(registry, advice_of(registry))
+    )
     given = json.dumps({"data": data, "queries": queries})
     found: list[dict[str, Any]] = json.loads(run_node(COUNT, stdin=given))
     return found

@@ -44,7 +44,7 @@ def write_docs(docs: Path, registry: Registry, base: str = "") -> Path:
     shutil.copytree(ROOT / "docs" / "api" / "v1" / "schema", docs / "api" / "v1" / "schema")
     write_files(docs, render_site(registry, ROOT / "templates"))
     config = docs / "_config.yml"
-    config.write_text(config.read_text("utf-8").replace('baseurl: ""', f'baseurl: "{base}"'), "utf-8")
+    config.write_text(re.sub(r"(?m)^baseurl:.*", f'baseurl: "{base}"', config.read_text("utf-8")), "utf-8")
     layout = docs / "_layouts" / "default.html"
     head, end, rest = layout.read_text("utf-8").partition("</head>")
     if "head_links.html" not in head:
@@ -166,7 +166,7 @@ def test_the_feed_has_what_atom_requires(feed: ElementTree.Element) -> None:
 def test_the_feed_tells_one_thing_per_release_and_kind_of_change(feed: ElementTree.Element) -> None:
     hostile = len(HOSTILE)
     assert [(text_of(entry, "title"), text_of(entry, "updated")[:10]) for entry in feed.findall(f"{ATOM}entry")] == [
-        ("Upstream, in no torch release yet: 1 graph break", "2026-01-02"),
+        ("In PyTorch, but in no torch release yet: 1 graph break", "2026-01-02"),
         (f"New in torch 2.9.0: {1 + hostile} graph breaks", "2025-10-01"),
         ("Reworded in torch 2.9.0: 1 graph break", "2025-10-01"),
         ("No longer emitted by torch 2.9.0: 1 graph break", "2025-10-01"),
@@ -185,7 +185,7 @@ def test_a_changed_meaning_is_news_of_its_own() -> None:
     swapped = release("2.9.0", {"GB0001": [revision("two")], "GB0002": [revision("one")]})
     registry = merge_registry(knowledge({"GB0001": [revision("two")]}, releases=[first, swapped]))
     titles = [entry.title for entry in entries_of(registry)]
-    assert titles[0] == "Another meaning since torch 2.9.0: 2 graph breaks"
+    assert titles[0] == "New meaning since torch 2.9.0: 2 graph breaks"
 
 
 def test_what_is_in_no_release_is_news_again_only_when_the_ids_change() -> None:

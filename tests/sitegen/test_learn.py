@@ -60,7 +60,7 @@ def test_a_page_has_text_code_outputs_and_pictures(registry: Registry) -> None:
     assert [link["href"] for link in found.select("#explains + ul a")] == ["../gb/gb0039.html"]
     start = page(texts, "learn/index.md")
     assert [link["href"] for link in start.select("#lessons + ul a")] == ["one-thing.html"]
-    assert "Nobody has run this version of it" in start.get_text()
+    assert "We have not run this version yet" in start.get_text()
 
 
 def test_every_break_links_to_the_lessons_that_explain_it(registry: Registry) -> None:

@@ -114,7 +114,7 @@ def built(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     else:
         registry, docs = hostile_registry(), folder / "docs"
         write_docs(registry, docs)
-    build_with_jekyll(docs, folder / "_site")
+    build_with_jekyll(docs, folder / "_site", "")
     return registry, docs, Pages(folder / "_site")
 
 

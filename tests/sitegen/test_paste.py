@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.advice import Advisor
+from registry.advice import Advisor, advice_of
 from registry.ids import linked_ids
 from registry.matching import Match, Matcher
 from registry.merge import merge_registry
@@ -32,12 +32,12 @@ from tests.registry.test_matching import HEADER, ITEM, LINK, WORST, committed, f
 from tests.registry.test_single_lines import lines_of_wordings
 from tests.samples import HOSTILE, knowledge, release, revision, site
 from tests.scheduling import sampled
-from tests.tools import run_node
+from tests.tools import json_of, run_node
 
 pytestmark = pytest.mark.slow
 
-SCRIPTS = ROOT / "docs" / "assets" / "js"
-EXAMPLE = ROOT / "docs" / "assets" / "example-log.txt"
+SCRIPTS = ROOT / "templates" / "scripts"
+EXAMPLE = ROOT / "templates" / "example-log.txt"
 LOGS = [EXAMPLE, *sorted((ROOT / "tests" / "browser" / "fixtures").glob("*.log"))]
 
 ASK = """
@@ -60,8 +60,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def write_data(registry: Registry, folder: Path) -> Path:
     path = folder / "wordings.json"
-    path.write_text(render_paste(registry)["assets/data/wordings.json"], "utf-8")
-    (folder / "answers.json").write_text(render_answers(registry)["assets/data/answers.json"], "utf-8")
+    path.write_text(json_of(render_paste(registry)["assets/data/wordings.js"]), "utf-8")
+    answers = render_answers(registry, advice_of(registry))["assets/data/answers.js"]
+    (folder / "answers.json").write_text(json_of(answers), "utf-8")
     return path
 
 
@@ -281,9 +282,10 @@ def test_types_without_an_id_and_ids_of_equal_weight_are_told_apart_alike(tmp_pa
 
 @pytest.mark.slow
 @settings(max_examples=8)
-@given(st.lists(st.lists(st.text(max_size=60) | st.sampled_from(PIECES), max_size=30).map("\n".join), min_size=30))
-def test_any_text_is_read_alike(texts: list[str]) -> None:
-    data = ROOT / "docs" / "assets" / "data" / "wordings.json"
+@given(
+    texts=st.lists(st.lists(st.text(max_size=60) | st.sampled_from(PIECES), max_size=30).map("\n".join), min_size=30)
+)
+def test_any_text_is_read_alike(texts: list[str], data: Path) -> None:
     check_alike(texts, data)
 
 
@@ -485,8 +487,8 @@ def test_no_text_makes_the_reader_slow(word: str, data: Path) -> None:
 
 def test_the_data_is_the_same_every_time_and_has_a_line_for_every_id_and_wording() -> None:
     (text,) = render_paste(committed()).values()
-    assert text == render_paste(committed())["assets/data/wordings.json"]
-    content = json.loads(text)
+    assert text == render_paste(committed())["assets/data/wordings.js"]
+    content = json.loads(json_of(text))
     lines = text.split("\n")
     for row in (*content["breaks"], *content["wordings"]):
         assert json.dumps(row, ensure_ascii=False, separators=(",", ":")) in (line.rstrip(",") for line in lines)

@@ -10,17 +10,17 @@ from bs4 import BeautifulSoup
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Registry, Repro
 from sitegen.release_changes import VERDICTS, Pair, compare_releases, compare_runs, devices_of
-from sitegen.releases_page import DATA, releases_data
+from sitegen.releases_page import releases_data
 from tests.committed import committed_registry
 from tests.samples import knowledge, release, revision, site
 from tests.sitegen.overview_pages import real_pages
-from tests.tools import run_node
+from tests.tools import json_of, run_node
 
 pytestmark = pytest.mark.slow
 
 COMPARE_ALL = """
 import { readFileSync } from "node:fs";
-import { compareReleases, compareRuns, devicesOfBoth } from "./docs/assets/js/release-changes.js";
+import { compareReleases, compareRuns, devicesOfBoth } from "./templates/scripts/release-changes.js";
 const data = JSON.parse(readFileSync(0, "utf-8"));
 const ids = (groups) => Object.entries(groups).map(([group, entries]) => [group, entries.map((one) => one.id)]);
 const answer = [];
@@ -35,7 +35,7 @@ console.log(JSON.stringify(answer));
 
 CHOSEN = """
 import { readFileSync } from "node:fs";
-import { chosen } from "./docs/assets/js/release-changes.js";
+import { chosen } from "./templates/scripts/release-changes.js";
 console.log(JSON.stringify(chosen(JSON.parse(readFileSync(0, "utf-8")), process.argv.at(-1))));
 """
 
@@ -171,8 +171,8 @@ def test_an_address_names_two_releases_or_the_newest_two_are_shown(query: str, p
 
 
 def test_the_data_has_a_line_per_id() -> None:
-    text = real_pages()[DATA]
-    content = json.loads(text)
+    text = real_pages()["assets/data/releases.js"]
+    content = json.loads(json_of(text))
     assert list(content["ids"]) == [gb.gb_id for gb in committed_registry()]
     for gb in committed_registry():
         assert sum(line.startswith(f'"{gb.gb_id}":') for line in text.splitlines()) == 1

@@ -1,6 +1,385 @@
+// Joined by generate_site.py from templates/scripts: change the modules there.
+(() => {
+"use strict";
+const modules = {};
+
+modules["findings-markdown"] = (() => {
+// Findings as Markdown, for an issue or a chat. Pure.
+
+/** The whole report; `site` is the address of the registry's home page. */
+function markdownOf({ breaks, others, unknown, shared }, site) {
+  const parts = [
+    ...breaks.map((found) => breakPart(found, site)),
+    ...others.map((found) => otherPart(found, site)),
+    ...unknown.map(({ text, count }) => `### A message that the registry does not know${times(count)}\n\n${fence(text)}`),
+  ];
+  if (shared) parts.push("torch prints this line for many breaks; the lines above it would tell which.");
+  return `${parts.join("\n\n")}\n`;
+}
+
+/** What to say to somebody whose torch is old, as its words tell. */
+function oldWords(gone, wordedBy) {
+  if (gone) return `torch ${gone} and later have no such break: a newer torch may be all that you need.`;
+  return wordedBy && `These are words of torch ${wordedBy}: try a newer torch first, it traces more.`;
+}
+
+function breakPart({ steps, count, places, source, gone, wordedBy, advice }, site) {
+  const names = steps.flatMap(({ candidates }) => candidates.slice(0, 1)).map(({ gbId, title, page }) => {
+    return page ? `[${gbId}](${new URL(page, site).href}) ${escaped(title)}` : gbId;
+  });
+  const lines = [`### ${names.join(" → ") || "An old graph break"}${times(count)}`];
+  if (places.length) lines.push(`At \`${places[0].place}\`${source ? `:\n\n${fence(source, "python")}` : ""}`);
+  const old = oldWords(gone, wordedBy);
+  if (old) lines.push(old);
+  if (advice?.why) lines.push(escaped(advice.why));
+  if (advice?.misfit) lines.push(advice.misfit);
+  for (const { text } of advice?.counsels ?? []) lines.push(`Try: ${text}`);
+  const [fix] = advice?.fixes ?? [];
+  if (fix) lines.push(`Fix (held on torch ${fix.release}): ${fix.when}\n\n${fence(fix.code, "python")}`);
+  const text = steps.map((step) => step.text).join("\n\n");
+  lines.push(`<details><summary>The message</summary>\n\n${fence(text)}\n\n</details>`);
+  return lines.join("\n\n");
+}
+
+function otherPart({ title, short, wayOut, page, text, count }, site) {
+  const link = new URL(page, site).href;
+  return `### Not a graph break: [${title}](${link})${times(count)}\n\nIt is this: ${short}\n\nTry: ${wayOut}\n\n${fence(text)}`;
+}
+
+function times(count) {
+  return count > 1 ? ` (${count}×)` : "";
+}
+
+/** A code block that no line of the text can end. */
+function fence(text, language = "") {
+  const longest = Math.max(2, ...Array.from(text.matchAll(/`+/g), ([ticks]) => ticks.length));
+  const ticks = "`".repeat(longest + 1);
+  return `${ticks}${language}\n${text}\n${ticks}`;
+}
+
+function escaped(text) {
+  return text.replace(/[\\*_<>[\]#]/g, "\\$&");
+}
+
+return { markdownOf, oldWords };
+})();
+
+modules["loading"] = (() => {
+// Where the site lies, and what is loaded from it. As scripts: a page that was opened from disk may not fetch files.
+
+const root = new URL("../../", document.currentScript.src);
+
+const loading = new Map();
+
+/** What a script under assets/ holds: load("data/breaks"). It is loaded once; after a failure the next call tries again. */
+function load(name) {
+  if (!loading.has(name)) {
+    loading.set(name, request(name));
+    loading.get(name).catch(() => loading.delete(name));
+  }
+  return loading.get(name);
+}
+
+function request(name) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL(`assets/${name}.js`, root);
+    script.addEventListener("load", () => resolve(self.graphBreaks[name]));
+    script.addEventListener("error", () => reject(new Error(`${script.src} could not be loaded`)));
+    document.head.append(script);
+  });
+}
+
+return { root, load };
+})();
+
+modules["findings"] = (() => {
+// The breaks in a text: find them (in a worker), and show them. Used by the paste page and by the search box.
+
+const { markdownOf, oldWords } = modules["findings-markdown"];
+const { load, root } = modules["loading"];
+
+let reading;
+
+/** Read a text; the registry's wordings are loaded on the first call. Rejects when they can't be. */
+async function findBreaks(text) {
+  reading ??= startReading();
+  reading.catch(() => (reading = undefined)); // the next attempt may find the network again
+  return (await reading)(text);
+}
+
+async function startReading() {
+  const [makeReader, wordings, answers] = await Promise.all(["js/log-reader", "data/wordings", "data/answers"].map(load));
+  const known = { wordings, answers };
+  try {
+    return readInWorker(makeReader, known);
+  } catch {
+    return readHere(makeReader, known); // no workers
+  }
+}
+
+function readHere(makeReader, known) {
+  const read = makeReader().readerWith(known);
+  return async (text) => read(text);
+}
+
+/** Read off the page's thread, so that ten megabytes don't hold up typing. */
+function readInWorker(makeReader, known) {
+  const waiting = new Map(); // number of the request -> its text, and what to do with the answer
+  let requests = 0;
+  let read = (text) =>
+    new Promise((resolve, reject) => {
+      const request = ++requests;
+      waiting.set(request, { text, resolve, reject });
+      worker.postMessage({ request, text });
+    });
+  const script = new Blob([`(${makeReader})().answerRequests(self);`], { type: "text/javascript" });
+  const worker = new Worker(URL.createObjectURL(script));
+  worker.addEventListener("message", ({ data: { request, report, error } }) => {
+    const { resolve, reject } = waiting.get(request);
+    waiting.delete(request);
+    if (error) reject(new Error(error));
+    else resolve(report);
+  });
+  worker.addEventListener("error", () => {
+    read = readHere(makeReader, known); // it can't start: what was asked of it is read here, and so is all that follows
+    for (const { text, resolve } of waiting.values()) resolve(read(text));
+    waiting.clear();
+  });
+  worker.postMessage({ known });
+  return (text) => read(text);
+}
+
+// --- shown ----------------------------------------------------------------------------------------------------------
+
+const PLACES = 5;
+const AT_ONCE = 50;
+const SHOWN_TEXT = 20_000;
+const HOW = { link: "its link", type: "its title", wording: "its wording", form: "its words", none: "nothing we know" };
+const SHARED = "torch prints this line for many breaks. Paste the lines above it, too.";
+
+/** One sentence on what was found, for a status line. */
+function describeFindings(report) {
+  const { breaks, others, unknown, messages, shared, lines } = report;
+  const read = `${counted(lines, "line")} read`;
+  if (shared) return `${SHARED} ${read}.`;
+  if (!messages) return `No graph break found; ${read}.`;
+  const parts = [];
+  if (breaks.length) parts.push(counted(breaks.length, "graph break"));
+  if (others.length) parts.push(`${counted(others.length, "message")} that ${others.length === 1 ? "is" : "are"} not a graph break`);
+  if (unknown.length) parts.push(`${counted(unknown.length, "message")} that nobody knows`);
+  return `${listed(parts)} found, in ${counted(messages, "message")}; ${read}.`;
+}
+
+/** Put the findings into `container`, in place of what is there. */
+function renderFindings(container, report) {
+  const parts = [];
+  if (report.breaks.length) {
+    parts.push(element("h2", {}, "Breaks in this text"), pagedList("found", report.breaks, breakItem));
+  }
+  if (report.others.length) {
+    parts.push(element("h2", {}, "Not graph breaks"), pagedList("found", report.others, otherItem));
+  }
+  if (report.unknown.length) {
+    parts.push(
+      element("h2", {}, "Messages that nobody knows"),
+      element("p", {}, "Dynamo wrote these, but no wording of any release fits: they may be newer than the registry."),
+      pagedList("found", report.unknown, unknownItem),
+    );
+  }
+  if (parts.length) parts.unshift(copyButton(report));
+  container.replaceChildren(...(parts.length ? parts : advice(report)));
+}
+
+function breakItem({ steps, count, line, places, source, gone, wordedBy, advice: known }) {
+  const shown = steps.map((step, at) => stepPart(step, roleOf(at, steps.length)));
+  const advised = steps.length > 1 && "Fix the cause, and what it surfaced as goes with it.";
+  const note = advised && element("p", { className: "found-note" }, advised);
+  const old = oldWords(gone, wordedBy);
+  const newer = old && element("p", { className: "found-try" }, old);
+  const ownLine = source && element("pre", { className: "found-source", tabIndex: 0 }, source);
+  const head = [countPart(count, line), ...shown, note, newer, placesPart(places), ownLine];
+  return element("li", {}, ...head, ...(known ? adviceParts(known) : []), messagePart(steps));
+}
+
+/** What it means, and the first way out that fits. */
+function adviceParts({ why, misfit, counsels, fixes: [fix], isolated: [contained], noFix }) {
+  const parts = [why && element("p", { className: "found-why" }, ...ticked(why))];
+  if (misfit) parts.push(element("p", {}, ...ticked(misfit)));
+  if (fix) {
+    const held = element("span", { className: "small" }, ` (the registry's program; held on torch ${fix.release})`);
+    parts.push(element("p", { className: "found-try" }, element("strong", {}, "Fix "), ...ticked(fix.when), held), codePart(fix.code));
+  } else if (noFix && !misfit) {
+    parts.push(element("p", {}, "No fix is known: ", ...ticked(noFix)));
+  }
+  for (const { text } of counsels) parts.push(element("p", { className: "found-try" }, element("strong", {}, "Try "), ...ticked(text)));
+  if (!fix && !counsels.length && contained) {
+    parts.push(element("p", {}, element("strong", {}, "If you can't change it "), ...ticked(contained.when)), codePart(contained.code));
+  }
+  return parts;
+}
+
+function codePart(code) {
+  return element("pre", { className: "found-code", tabIndex: 0 }, code);
+}
+
+/** A message of torch's that is no graph break. */
+function otherItem({ title, short, wayOut, page, text, count, line, places }) {
+  const link = element("a", { href: new URL(page, root).href }, ...ticked(title));
+  const what = element("p", {}, "This is not a graph break: ", ...ticked(short));
+  const way = element("p", { className: "found-try" }, element("strong", {}, "Try "), ...ticked(wayOut));
+  return element("li", {}, countPart(count, line), element("h3", {}, link), what, way, placesPart(places), textPart(text));
+}
+
+function copyButton(report) {
+  const made = button("Copy as Markdown", async () => {
+    await navigator.clipboard.writeText(markdownOf(report, document.documentElement.dataset.site));
+    made.textContent = "Copied";
+    setTimeout(() => (made.textContent = "Copy as Markdown"), 2_000);
+  });
+  return made;
+}
+
+/** Text with `backticks` as elements. */
+function ticked(text) {
+  return text.split(/`([^`]+)`/).map((piece, at) => (at % 2 ? element("code", {}, piece) : piece));
+}
+
+function unknownItem({ text, count, line, places }) {
+  return element("li", {}, countPart(count, line), textPart(text), placesPart(places));
+}
+
+function roleOf(at, steps) {
+  if (steps === 1) return "";
+  return at === steps - 1 ? "surfaced as" : "cause";
+}
+
+function countPart(count, line) {
+  const times = count === 1 ? "once" : `${number(count)} times`;
+  const first = count === 1 ? "on" : "first on";
+  return element("p", { className: "found-count" }, element("strong", {}, times), ` ${first} line ${number(line)}`);
+}
+
+function stepPart({ candidates, hows, text }, role) {
+  const label = role && element("p", { className: "found-role" }, role);
+  if (!candidates.length) return element("div", { className: "found-step" }, label, textPart(text));
+  const named = candidates.map(candidatePart);
+  const facts = element("p", { className: "found-facts" }, recognised(candidates, hows));
+  return element("div", { className: "found-step" }, label, ...named, facts);
+}
+
+function candidatePart({ gbId, title, status, statusName, page }) {
+  const id = element("span", { className: "found-id" }, gbId);
+  if (!page) return element("h3", {}, id, " This site has no page for it: it may be newer than the registry.");
+  const name = element("span", { className: "verbatim" }, title);
+  const link = element("a", { href: new URL(page, root).href }, id, " ", name);
+  const badge = element("span", { className: `badge ${status}` }, statusName);
+  return element("h3", {}, link, " ", badge);
+}
+
+function recognised(candidates, hows) {
+  const ways = Object.entries(hows);
+  const name = ([how, count]) => (ways.length > 1 ? `${HOW[how]} (${number(count)})` : HOW[how]);
+  const said = ways.map(name).join(" and ");
+  if (candidates.length === 1) return `Recognised by ${said}.`;
+  return `One of these ${candidates.length}, likeliest first: ${said} fits them all.`;
+}
+
+function placesPart(places) {
+  if (!places.length) return null;
+  const list = element("ul", { className: "found-places" }, ...places.slice(0, PLACES).map(placeItem));
+  const rest = places.slice(PLACES);
+  if (!rest.length) return list;
+  const more = element("details", {}, element("summary", {}, `and ${number(rest.length)} more`));
+  more.addEventListener("toggle", () => more.append(pagedList("found-places", rest, placeItem)), { once: true });
+  return element("div", {}, list, more);
+}
+
+function placeItem({ place, count }) {
+  return element("li", {}, element("code", {}, place), count > 1 ? ` ${number(count)} times` : "");
+}
+
+function messagePart(steps) {
+  const text = steps.map((step) => step.text).join("\n\n");
+  return element("details", {}, element("summary", {}, "The first message"), textPart(text));
+}
+
+/** A text in full; of a very long one the start, and the rest when asked for. */
+function textPart(text) {
+  const pre = element("pre", { className: "found-text", tabIndex: 0 }, text.slice(0, SHOWN_TEXT));
+  if (text.length <= SHOWN_TEXT) return pre;
+  const more = button(`Show the other ${number(text.length - SHOWN_TEXT)} characters`, () => {
+    pre.textContent = text;
+    more.remove();
+  });
+  return element("div", {}, pre, more);
+}
+
+/** A list that grows when asked to: a log may hold thousands of different messages. */
+function pagedList(className, items, makeItem) {
+  const list = element("ol", { className });
+  let shown = 0;
+  const grow = () => {
+    const first = shown;
+    list.append(...items.slice(first, first + AT_ONCE).map(makeItem));
+    shown = list.children.length;
+    more.hidden = shown === items.length;
+    more.textContent = `Show ${number(Math.min(AT_ONCE, items.length - shown))} more of ${number(items.length)}`;
+    if (first) list.children[first].querySelector("a, summary, pre")?.focus();
+  };
+  const more = button("", grow);
+  grow();
+  return element("div", {}, list, more);
+}
+
+function advice({ shared }) {
+  const log = "TORCH_LOGS=graph_breaks python train.py 2> breaks.log";
+  return [
+    element("h2", {}, shared ? SHARED : "No graph break in this text"),
+    element(
+      "ul",
+      {},
+      element("li", {}, "Run once more with the log on, then paste what it writes: ", element("code", {}, log)),
+      element("li", {}, "Or compile with ", element("code", {}, "fullgraph=True"), ": the first break then raises."),
+      element("li", {}, "Paste the whole message: the line above “Explanation:” tells breaks apart."),
+      element("li", {}, "You have only a word or two? ", element("a", { href: new URL("index.html", root).href }, "Search the registry"), "."),
+    ),
+  ];
+}
+
+function button(text, action) {
+  const made = element("button", { type: "button", className: "found-more" }, text);
+  made.addEventListener("click", action);
+  return made;
+}
+
+function listed(parts) {
+  return parts.length > 1 ? `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}` : parts[0];
+}
+
+function counted(count, noun) {
+  return `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function number(count) {
+  return count.toLocaleString("en-GB");
+}
+
+/** Text stays text: nothing that was pasted is ever read as HTML. */
+function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children.filter((child) => child !== null && child !== "" && child !== false));
+  return made;
+}
+
+return { findBreaks, describeFindings, renderFindings };
+})();
+
+modules["paste"] = (() => {
 // The paste page: text comes from the box, a file, a drop or the example; what is in it is shown below.
 
-import { describeFindings, findBreaks, renderFindings } from "./findings.js";
+const { describeFindings, findBreaks, renderFindings } = modules["findings"];
+const { load } = modules["loading"];
 
 const PAUSE = 150; // milliseconds without a keystroke
 const SLOW = 5_000; // characters: browsers insert a longer paste line by line, which takes seconds; as a value, none
@@ -52,14 +431,12 @@ form.querySelector("#paste-clear").addEventListener("click", () => {
 if (box.value) read(box.value);
 
 async function takeExample() {
-  const attempt = begin("Fetching the example …");
+  const attempt = begin("Loading the example …");
   try {
-    const answer = await fetch(new URL("../example-log.txt", import.meta.url));
-    if (!answer.ok) throw new Error(String(answer.status));
-    const text = await answer.text();
+    const text = await load("data/example");
     if (attempt === attempts) take(text, "The example");
   } catch {
-    fail(attempt, "The example could not be fetched. Check the connection and try again.");
+    fail(attempt, "The example could not be loaded. Check the connection and try again.");
   }
 }
 
@@ -108,7 +485,7 @@ async function read(text) {
     renderFindings(findings, report);
     status.textContent = describeFindings(report);
   } catch {
-    fail(attempt, "The registry's wordings could not be fetched. Check the connection and try again.");
+    fail(attempt, "The registry's wordings could not be loaded. Check the connection and try again.");
   }
 }
 
@@ -127,3 +504,5 @@ function fail(attempt, note) {
 function size(characters) {
   return characters < 2 ** 20 ? `${Math.ceil(characters / 1024)} KB` : `${(characters / 2 ** 20).toFixed(1)} MB`;
 }
+})();
+})();

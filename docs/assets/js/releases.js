@@ -1,8 +1,142 @@
+// Joined by generate_site.py from templates/scripts: change the modules there.
+(() => {
+"use strict";
+const modules = {};
+
+modules["loading"] = (() => {
+// Where the site lies, and what is loaded from it. As scripts: a page that was opened from disk may not fetch files.
+
+const root = new URL("../../", document.currentScript.src);
+
+const loading = new Map();
+
+/** What a script under assets/ holds: load("data/breaks"). It is loaded once; after a failure the next call tries again. */
+function load(name) {
+  if (!loading.has(name)) {
+    loading.set(name, request(name));
+    loading.get(name).catch(() => loading.delete(name));
+  }
+  return loading.get(name);
+}
+
+function request(name) {
+  return new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = new URL(`assets/${name}.js`, root);
+    script.addEventListener("load", () => resolve(self.graphBreaks[name]));
+    script.addEventListener("error", () => reject(new Error(`${script.src} could not be loaded`)));
+    document.head.append(script);
+  });
+}
+
+return { root, load };
+})();
+
+modules["release-changes"] = (() => {
+// What differs between two torch releases, from assets/data/releases.json. No page in here: Node runs it too.
+
+const BREAKS = ["verified", "reproduced"];
+
+/** {group: [{id, title, before}]} in the order of the page; a group without an id is left out. */
+function compareReleases(data, from, to) {
+  const pair = places(data, from, to);
+  const found = Object.fromEntries(Object.keys(data.groups).map((group) => [group, []]));
+  for (const [id, known] of Object.entries(data.ids)) {
+    for (const group of happened(known, pair)) {
+      found[group].push({ id, ...titles(known, pair, group) });
+    }
+  }
+  return withoutEmpty(found);
+}
+
+/** The same for the programs that were run on one device: {group: [{id, title, from, to}]}. */
+function compareRuns(data, from, to, device) {
+  const pair = places(data, from, to);
+  const verdicts = Object.keys(data.verdicts);
+  const found = Object.fromEntries(Object.keys(data.run_groups).map((group) => [group, []]));
+  for (const [id, known] of Object.entries(data.ids)) {
+    const runs = known.runs[device];
+    if (!runs) continue;
+    const before = verdicts[runs[pair.from]];
+    const after = verdicts[runs[pair.to]];
+    const group = turned(before, after);
+    if (group) found[group].push({ id, title: known.titles[0], from: data.verdicts[before], to: data.verdicts[after] });
+  }
+  return withoutEmpty(found);
+}
+
+/** The devices on which the programs were run with both releases. */
+function devicesOfBoth(data, from, to) {
+  return Object.keys(data.devices).filter((device) => [from, to].every((one) => data.devices[device].includes(one)));
+}
+
+/** Those of the two releases with which nothing was run. */
+function neverRun(data, from, to) {
+  const ran = new Set(Object.values(data.devices).flat());
+  return [...new Set([from, to])].filter((one) => !ran.has(one));
+}
+
+/** The two releases that an address names; where it names none, or one that is not there, the newest that were run. */
+function chosen(data, query) {
+  const known = data.releases.map((one) => one.torch);
+  const asked = new URLSearchParams(query);
+  const pick = (name, otherwise) => (known.includes(asked.get(name)) ? asked.get(name) : otherwise);
+  const ran = known.filter((torch) => Object.values(data.devices).flat().includes(torch));
+  const newest = ran.length > 1 ? ran : known;
+  return { from: pick("from", newest.at(-2) ?? newest.at(-1)), to: pick("to", newest.at(-1)) };
+}
+
+function places(data, from, to) {
+  const place = (torch) => data.releases.findIndex((one) => one.torch === torch);
+  return { from: place(from), to: place(to) };
+}
+
+function happened(known, { from, to }) {
+  const [old, now] = [known.wording[from], known.wording[to]];
+  const groups = [];
+  if (old < 0 && now >= 0) groups.push("added");
+  if (old >= 0 && now < 0) groups.push("dropped");
+  if (old >= 0 && now >= 0 && old !== now) groups.push(meaningChanged(known, from, to) ? "meaning" : "reworded");
+  if (known.live[from] === "1" && known.live[to] === "0") groups.push("retired");
+  if (known.live[from] === "0" && known.live[to] === "1" && old >= 0) groups.push("emitted");
+  return groups;
+}
+
+function meaningChanged(known, from, to) {
+  const [first, last] = [Math.min(from, to), Math.max(from, to)]; // a comparison may also go backwards
+  return known.meaning.some((at) => at > first && at <= last);
+}
+
+function titles(known, { from, to }, group) {
+  const before = known.titles[known.wording[from]];
+  const title = known.titles[known.wording[to]] ?? before ?? known.titles[0];
+  const changed = ["reworded", "meaning"].includes(group) && before !== title;
+  return { title, before: changed ? before : "" };
+}
+
+function turned(before, after) {
+  if (before === after) return null;
+  if (before === "stopped" && BREAKS.includes(after)) return "started";
+  if (BREAKS.includes(before) && after === "stopped") return "stopped";
+  if ([before, after].includes("other id") && (BREAKS.includes(before) || BREAKS.includes(after))) return "other";
+  if (BREAKS.includes(before) && BREAKS.includes(after)) return after === "verified" ? "mended" : "unmended";
+  const ran = [...BREAKS, "stopped", "other id", "failed"];
+  return [before, after].includes("failed") && ran.includes(before) && ran.includes(after) ? "failed" : null;
+}
+
+function withoutEmpty(found) {
+  return Object.fromEntries(Object.entries(found).filter(([, entries]) => entries.length));
+}
+
+return { compareReleases, compareRuns, devicesOfBoth, neverRun, chosen };
+})();
+
+modules["releases"] = (() => {
 // The releases page: choose two, and see what differs. The choice is in the address, so it can be sent to somebody.
 
-import { chosen, compareReleases, compareRuns, devicesOfBoth, neverRun } from "./release-changes.js";
+const { load, root } = modules["loading"];
+const { chosen, compareReleases, compareRuns, devicesOfBoth, neverRun } = modules["release-changes"];
 
-const root = new URL("../../", import.meta.url);
 const form = document.getElementById("compare");
 const shown = document.getElementById("compared");
 const { from, to, swap } = form.elements;
@@ -15,9 +149,7 @@ async function start() {
   let touched = false; // somebody may choose before the data is there
   form.addEventListener("change", () => { touched = true; });
   try {
-    const answer = await fetch(new URL("../data/releases.json", import.meta.url));
-    if (!answer.ok) throw new Error(String(answer.status));
-    data = await answer.json();
+    data = await load("data/releases");
   } catch {
     form.hidden = true;
     shown.append(paragraph("The data for comparing could not be loaded. The lists below are complete without it."));
@@ -110,3 +242,5 @@ function element(tag, text = "", className = "") {
   if (className) made.className = className;
   return made;
 }
+})();
+})();

@@ -1,3 +1,9 @@
+// Joined by generate_site.py from templates/scripts: change the modules there.
+(() => {
+"use strict";
+const modules = {};
+
+modules["site"] = (() => {
 // On every page: `/` goes to the search box, code gets a button that copies it, and the keyboard can scroll what is wide.
 
 const search = document.querySelector("input[type=search]");
@@ -70,3 +76,5 @@ for (const tabs of document.querySelectorAll("nav.tabs")) {
 for (const wide of document.querySelectorAll("main pre, main table")) {
   if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
 }
+})();
+})();

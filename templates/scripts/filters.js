@@ -77,10 +77,3 @@ export function valuesOf(entry, facet) {
 export function passesAll(filters) {
   return (entry) => filters.every((filter) => filter.passes(entry));
 }
-
-/** The releases whose source emits it: "2.8.0 – 2.15.0". */
-export function releaseRange(entry, table) {
-  const live = valuesOf(entry, table.get("live"));
-  if (live.length) return live.length === 1 ? live[0] : `${live[0]} – ${live.at(-1)}`;
-  return valuesOf(entry, table.get("registered")).length ? "never emitted" : "not in a release yet";
-}

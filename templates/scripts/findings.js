@@ -1,51 +1,57 @@
 // The breaks in a text: find them (in a worker), and show them. Used by the paste page and by the search box.
 
 import { markdownOf, oldWords } from "./findings-markdown.js";
+import { load, root } from "./loading.js";
 
-const root = new URL("../../", import.meta.url);
-const waiting = new Map(); // number of the request -> its text, and what to do with the answer
-let worker;
-let requests = 0;
+let reading;
 
-/** Read a text; the registry's wordings are fetched on the first call. Rejects when they can't be. */
-export function findBreaks(text) {
-  if (worker === undefined) worker = startWorker();
-  if (worker === null) return readHere(text);
-  return new Promise((resolve, reject) => {
-    const request = ++requests;
-    waiting.set(request, { text, resolve, reject });
-    worker.postMessage({ request, text });
-  });
+/** Read a text; the registry's wordings are loaded on the first call. Rejects when they can't be. */
+export async function findBreaks(text) {
+  reading ??= startReading();
+  reading.catch(() => (reading = undefined)); // the next attempt may find the network again
+  return (await reading)(text);
 }
 
-function startWorker() {
+async function startReading() {
+  const [makeReader, wordings, answers] = await Promise.all(["js/log-reader", "data/wordings", "data/answers"].map(load));
+  const known = { wordings, answers };
   try {
-    const started = new Worker(new URL("paste-worker.js", import.meta.url), { type: "module" });
-    started.addEventListener("message", ({ data }) => settle(data));
-    started.addEventListener("error", doWithout);
-    return started;
+    return readInWorker(makeReader, known);
   } catch {
-    return null; // no workers, or none that are modules
+    return readHere(makeReader, known); // no workers
   }
 }
 
-function settle({ request, report, error }) {
-  const { resolve, reject } = waiting.get(request);
-  waiting.delete(request);
-  if (error) reject(new Error(error));
-  else resolve(report);
+function readHere(makeReader, known) {
+  const read = makeReader().readerWith(known);
+  return async (text) => read(text);
 }
 
-/** The worker can't start: what was asked of it is read here, and so is all that follows. */
-function doWithout() {
-  worker = null;
-  for (const { text, resolve, reject } of waiting.values()) readHere(text).then(resolve, reject);
-  waiting.clear();
-}
-
-async function readHere(text) {
-  const { readLog } = await import("./log-reader.js");
-  return readLog(text);
+/** Read off the page's thread, so that ten megabytes don't hold up typing. */
+function readInWorker(makeReader, known) {
+  const waiting = new Map(); // number of the request -> its text, and what to do with the answer
+  let requests = 0;
+  let read = (text) =>
+    new Promise((resolve, reject) => {
+      const request = ++requests;
+      waiting.set(request, { text, resolve, reject });
+      worker.postMessage({ request, text });
+    });
+  const script = new Blob([`(${makeReader})().answerRequests(self);`], { type: "text/javascript" });
+  const worker = new Worker(URL.createObjectURL(script));
+  worker.addEventListener("message", ({ data: { request, report, error } }) => {
+    const { resolve, reject } = waiting.get(request);
+    waiting.delete(request);
+    if (error) reject(new Error(error));
+    else resolve(report);
+  });
+  worker.addEventListener("error", () => {
+    read = readHere(makeReader, known); // it can't start: what was asked of it is read here, and so is all that follows
+    for (const { text, resolve } of waiting.values()) resolve(read(text));
+    waiting.clear();
+  });
+  worker.postMessage({ known });
+  return (text) => read(text);
 }
 
 // --- shown ----------------------------------------------------------------------------------------------------------
@@ -131,7 +137,7 @@ function otherItem({ title, short, wayOut, page, text, count, line, places }) {
 
 function copyButton(report) {
   const made = button("Copy as Markdown", async () => {
-    await navigator.clipboard.writeText(markdownOf(report, root.href));
+    await navigator.clipboard.writeText(markdownOf(report, document.documentElement.dataset.site));
     made.textContent = "Copied";
     setTimeout(() => (made.textContent = "Copy as Markdown"), 2_000);
   });
@@ -240,7 +246,7 @@ function advice({ shared }) {
       element("li", {}, "Run once more with the log on, then paste what it writes: ", element("code", {}, log)),
       element("li", {}, "Or compile with ", element("code", {}, "fullgraph=True"), ": the first break then raises."),
       element("li", {}, "Paste the whole message: the line above “Explanation:” tells breaks apart."),
-      element("li", {}, "You have only a word or two? ", element("a", { href: root.href }, "Search the registry"), "."),
+      element("li", {}, "You have only a word or two? ", element("a", { href: new URL("index.html", root).href }, "Search the registry"), "."),
     ),
   ];
 }

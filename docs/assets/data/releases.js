@@ -1,9 +1,9 @@
-{
+(self.graphBreaks ??= {})["data/releases"] = {
 "releases":[{"torch":"2.8.0","built":"2025-07-30"},{"torch":"2.9.0","built":"2025-10-13"},{"torch":"2.9.1","built":"2025-11-11"},{"torch":"2.10.0","built":"2026-03-09"},{"torch":"2.11.0","built":"2026-03-23"},{"torch":"2.12.0","built":"2026-05-07"},{"torch":"2.12.1","built":"2026-06-12"},{"torch":"2.13.0","built":"2026-07-06"},{"torch":"2.14.0","built":"2026-08-31"},{"torch":"2.14.1","built":"2026-09-30"},{"torch":"2.15.0","built":"2026-10-28"}],
 "devices":{"cpu":["2.8.0","2.11.0","2.13.0","2.15.0"],"cuda":["2.11.0"]},
 "groups":{"added":"Added","dropped":"Dropped from the registry","reworded":"Reworded","meaning":"Changed meaning","retired":"No longer emitted","emitted":"Emitted now, not before"},
-"run_groups":{"started":"Started breaking","stopped":"Stopped breaking","other":"Under another id in one of the two","mended":"Gained a fix that holds","unmended":"Lost the fix that held","failed":"Failed to run in one of the two"},
-"verdicts":{"verified":"breaks, and a fix holds","reproduced":"breaks","stopped":"compiles without a break","other id":"gives another id","failed":"the program fails","not applicable":"does not apply","not run":"not run"},
+"run_groups":{"started":"Started breaking","stopped":"Stopped breaking","other":"Another id in one of the two","mended":"Gained a working fix","unmended":"Lost a working fix","failed":"Failed to run in one of the two"},
+"verdicts":{"verified":"breaks, and a fix works","reproduced":"breaks","stopped":"compiles without a break","other id":"gives another id","failed":"the program fails","not applicable":"can't run there","not run":"not run"},
 "ids":{
 "GB0000":{"titles":["All __torch_function__ overrides returned NotImplemented due to TypeError from user code","All __torch_function__ overrides returned NotImplemented due to TypeError from user code","All __torch_function__ overrides returned NotImplemented due to TypeError from user code"],"wording":[2,2,2,2,1,1,1,0,0,0,0],"live":"11111111111","meaning":[],"runs":{"cpu":"16661660661","cuda":"66660666666"}},
 "GB0001":{"titles":["Argument of `as_subclass` must be a non-dispatcher-style tensor subclass","Argument of `as_subclass` must be a non-dispatcher-style tensor subclass"],"wording":[1,1,1,1,1,1,1,1,0,0,0],"live":"11111111111","meaning":[],"runs":{"cpu":"16661660661","cuda":"66660666666"}},
@@ -599,4 +599,4 @@
 "GB9899":{"titles":["unsupported attribute of tracked type"],"wording":[-1,-1,-1,-1,-1,-1,-1,-1,0,0,0],"live":"00000000000","meaning":[],"runs":{}},
 "GB9958":{"titles":["Missing attribute on torch.autograd.Function subclass"],"wording":[-1,-1,-1,-1,-1,-1,-1,-1,-1,-1,0],"live":"00000000001","meaning":[],"runs":{}}
 }
-}
+};
