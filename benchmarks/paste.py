@@ -98,7 +98,7 @@ def _logs() -> Iterator[tuple[str, str]]:
     }.items():
         line = word * int(MEGABYTES * 1e6 / len(word))
         yield f"{name}, as an explanation", f"Unsupported: t\n  Explanation: {line}\n\n  Developer debug context: c"
-        yield f"{name}, outside a message", f"  {line}"
+        yield f"{name}, outside a message", f"  {line}."  # a page reads no blank text
 
 
 def _print_whole_page(page: Page, address: str) -> None:

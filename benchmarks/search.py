@@ -107,7 +107,6 @@ def type_queries(page: Page, address: str) -> tuple[list[float], list[float]]:
     page.goto(address)
     page.fill("input[type=search]", "warm")
     page.locator("#all", has_text="Results").wait_for()
-    page.wait_for_load_state("networkidle")
     thread = page.context.new_cdp_session(page)
     thread.send("Performance.enable", {"timeDomain": "threadTicks"})
     cpu, wall = [], []

@@ -39,7 +39,7 @@ def _input_files(root: Path) -> Iterator[tuple[str, Path]]:
     for package in (registry, sitegen):
         own = Path(str(package.__file__)).parent
         yield from ((f"{package.__name__}:{path.name}", path) for path in (*own.glob("*.py"), *own.glob("*.css")))
-    for folder in (root / "registry", root / "templates"):
+    for folder in (root / name for name in ("registry", "templates", "examples", "notebooks")):
         for path in folder.rglob("*"):
             if path.is_file() and path.parent.name not in ("__pycache__", "snapshot"):
                 yield str(path.relative_to(root)), path

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from urllib.parse import urljoin
+from urllib.parse import urljoin, urlsplit
 
 from bs4 import BeautifulSoup, Tag
 
+from registry.ids import PRINTED
+
 ORIGIN = "https://site.invalid"
+BASE = urlsplit(PRINTED).path
 
 _BLOCKS = re.compile(
     r"^(?:address|article|aside|blockquote|br|dd|details|div|dl|dt|figure|footer|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|"
@@ -44,11 +47,7 @@ def facts_of(soup: BeautifulSoup, url: str) -> PageFacts:
         headings=[
             (tag.name, str(tag.get("id", "")), _one_line(tag)) for tag in soup(["h1", "h2", "h3", "h4", "h5", "h6"])
         ],
-        links=[
-            _resolve(str(tag.get("href") or tag.get("src")), url)
-            for tag in soup(["a", "link", "img"])
-            if tag.get("rel") != ["canonical"]  # it depends on where the site lies, not on what built it
-        ],
+        links=[_resolve(str(tag.get("href") or tag.get("src")), url) for tag in soup(["a", "link", "img"])],
         code=[tag.get_text() for tag in soup(["pre", "code"])],
         verbatim=[tag.get_text() for tag in soup.select(".verbatim")],
         structure=[
@@ -60,7 +59,8 @@ def facts_of(soup: BeautifulSoup, url: str) -> PageFacts:
 
 
 def _resolve(link: str, url: str) -> str:
-    return urljoin(ORIGIN + url, link).removesuffix("index.html")
+    """As seen from a page: below the site's base, which only Jekyll puts before a link."""
+    return urljoin(ORIGIN + url, link).replace(ORIGIN + BASE, ORIGIN).removesuffix("index.html")
 
 
 def _one_line(tag: Tag) -> str:

@@ -27,7 +27,7 @@ def builds(tmp_path_factory: pytest.TempPathFactory) -> Builds:
     """The fixture site as Jekyll builds it, and as the preview does."""
     folder = tmp_path_factory.mktemp("parity")
     write_fixture_site(folder / "docs")
-    build_with_jekyll(folder / "docs", folder / "_site", "")
+    build_with_jekyll(folder / "docs", folder / "_site")
     return _read_folder(folder / "_site"), render_preview(folder / "docs")
 
 
