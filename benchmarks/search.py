@@ -1,4 +1,4 @@
-"""What the home page weighs, and how fast it answers a keystroke: search, filters and DOM, in Chromium.
+"""How well the search finds what people type, what home weighs, and how fast it answers a keystroke, in Chromium.
 
 Queries are typed letter by letter; a keystroke ends when the page is laid out again. CPU is what script,
 style and layout took of the page's own thread, wall what a clock on this machine says at this moment. The 10,000 ids,
@@ -29,6 +29,7 @@ from playwright.sync_api import CDPSession, Page, Route  # noqa: E402
 
 from sitegen.compact import data_script  # noqa: E402
 from sitegen.preview import write_preview  # noqa: E402
+from tests.search_queries import answers, mean_reciprocal_rank, queries  # noqa: E402
 from tests.tools import chromium, json_of, served  # noqa: E402
 
 QUERIES = (
@@ -49,7 +50,8 @@ ROW = re.compile(r'<li><a href="gb/[^"]+">(\w+)</a> — .*?</li>\n', re.DOTALL)
 
 
 def main() -> None:
-    """Print two tables."""
+    """Print three tables."""
+    print_quality()
     with built_preview() as site:
         print_weight(site)
         data = json.loads(json_of((site / DATA).read_text("utf-8")))
@@ -68,6 +70,16 @@ def main() -> None:
                 figures = f"{medians[0]:.1f} | {max(cpu):.1f} | {medians[1]:.1f} | {max(wall):.1f}"
                 print(f"| {len(breaks):,} | {1 if query else 0} | {len(cpu)} | {figures} |", flush=True)
                 page.close()
+
+
+def print_quality() -> None:
+    """The held queries are those for whose sake nothing was added to the registry."""
+    print("| queries | number | mean reciprocal rank | without an answer |\n|" + "---|" * 4)
+    for held, name in ((True, "held"), (False, "others")):
+        asked = [one for one in queries() if one.held is held]
+        none = sum(not answers()[one] for one in asked)
+        print(f"| {name} | {len(asked)} | {mean_reciprocal_rank(held=held):.3f} | {none} |")
+    print()
 
 
 def print_weight(site: Path) -> None:
