@@ -121,7 +121,7 @@ def read_old_wordings(path: Path) -> Iterator[Form]:
                 gb_ids=tuple(one.get("ids", ())),
                 slug=one.get("message", ""),
                 gone=one.get("gone", ""),
-                releases=f"{one['first']}–{one['last']}",
+                releases="–".join(dict.fromkeys((one["first"], one["last"]))),
                 marked=True,
             )
         except (ValueError, KeyError, TypeError) as error:

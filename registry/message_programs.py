@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import ast
-import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.matching import Match, Matcher
 from registry.model import MessageProgram, MessageRun
+from registry.program_text import ProgramText
 from registry.repros import docstring_of, read_functions
 from registry.result_files import parse_environment, read_result_files
 
@@ -30,11 +30,9 @@ def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
     runs = read_result_files(folder, KIND, SCHEMA, _parse_runs)
     for path in sorted(folder.glob("*.py")):
         source = read_data_file(path)
-        digest = hashlib.sha256(source.encode("utf-8")).hexdigest()
+        own = [one[path.stem] for one in runs if path.stem in one]
         try:
-            programs[path.stem] = _parse_program(
-                source, path.stem, [one[path.stem] for one in runs if path.stem in one], digest
-            )
+            programs[path.stem] = _parse_program(source, path.stem, own)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             problems.append(Problem(f"registry/message_programs/{path.name}:{line}", str(error)))
@@ -43,8 +41,9 @@ def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
     return programs
 
 
-def _parse_program(source: str, name: str, runs: list[MessageRun], sha256: str) -> MessageProgram:
+def _parse_program(source: str, name: str, runs: list[MessageRun]) -> MessageProgram:
     module = ast.parse(source)
+    sha256 = ProgramText(source).sha256_with_lines
     functions, lead = read_functions(module, "message")
     fixes = {fix: docstring_of(node) for fix, node in functions.items() if fix.startswith("fixed")}
     if fixes and "eager" not in functions:

@@ -42,6 +42,12 @@ class ProgramText:
         )
         return hashlib.sha256(content.encode("utf-8")).hexdigest()
 
+    @property
+    def sha256_with_lines(self) -> str:
+        """Of the code and of the lines where it stands: a message that a program printed names them."""
+        code = [(line, self._code(line)) for _, lines in self._statements for line in lines]
+        return hashlib.sha256(repr(code).encode("utf-8")).hexdigest()
+
     def place(self, line: int) -> tuple[str, int] | None:
         """(name of the top-level statement, which of its lines, from 1); None if the line has no code."""
         for names, lines in self._statements:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,7 +31,7 @@ from sitegen.api_links import links_from, script_file
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
-from sitegen.escape import verbatim
+from sitegen.escape import heading
 from sitegen.facets import STATUSES, facets_of
 from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
@@ -120,7 +119,7 @@ class BreakPages:
         category: Category = self._categories[gb.category]
         return {
             "gb": gb,
-            "heading": _heading(gb.gb_type),
+            "heading": heading(gb.gb_type),
             "category": category,
             "kind_size": self._sizes[category.key],
             "description": _description(gb),
@@ -134,16 +133,6 @@ class BreakPages:
             "devices": comma_list(map(device_name, facets_of(gb).get("device", ()))),
             "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
         }
-
-
-_LONG_WORD = re.compile(r"\S{22,}")
-"""Longer than a line of a phone, in the letters of a title."""
-_JOINT = re.compile(r"(?<=\w[./(=\[])(?=[^\s)])|(?<=[A-Za-z0-9]_)(?=[A-Za-z0-9])|(?<=[a-z])(?=[A-Z])")
-
-
-def _heading(gb_type: str) -> str:
-    """The title, in which a long name may break behind a dot, an underscore or a part in CamelCase."""
-    return verbatim(_LONG_WORD.sub(lambda word: _JOINT.sub("\0", word[0]), gb_type)).replace("\0", "<wbr>")
 
 
 def _description(gb: GraphBreak) -> str:

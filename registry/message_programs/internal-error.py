@@ -22,13 +22,13 @@ def message():
 
 
 def fixed_cause():
-    """Use this when the traceback (TORCHDYNAMO_VERBOSE=1) ends in your code: mend that code."""
+    """Use this when the traceback (TORCHDYNAMO_VERBOSE=1) ends in your code: fix that code."""
     options = {"guard_filter_fn": keep_all}
     return torch.compile(double, backend="eager", options=options)(torch.ones(4))
 
 
 def fixed_eager():
-    """Use this when the error is torch's: run the function without compilation until it is mended."""
+    """Use this when the error is torch's: run the function without compilation until torch is fixed."""
     options = {"guard_filter_fn": broken_filter}
     with torch.compiler.set_stance("force_eager"):
         return torch.compile(double, backend="eager", options=options)(torch.ones(4))

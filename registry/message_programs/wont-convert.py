@@ -18,13 +18,13 @@ def message():
 
 
 def fixed_cause():
-    """Use this when you know what fails: mend it; here, use a backend that works."""
+    """Use this when you know what fails: fix it; here, use a backend that works."""
     with torch._dynamo.config.patch(suppress_errors=True):
         return torch.compile(double, backend="eager")(torch.ones(4))
 
 
 def fixed_eager():
-    """Use this when you cannot mend it: run the function without compilation, and without the attempt."""
+    """Use this when you cannot fix it: run the function without compilation, and without the attempt."""
     with torch.compiler.set_stance("force_eager"):
         return torch.compile(double, backend=broken_backend)(torch.ones(4))
 

@@ -23,7 +23,7 @@ def message():
 
 
 def fixed():
-    """Use this when you know which backend is wrong: use another until it is mended."""
+    """Use this when you know which backend is wrong: use another until it is fixed."""
 
     def other_backend(graph, inputs):
         return graph

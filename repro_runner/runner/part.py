@@ -179,7 +179,7 @@ class Part:
         missed = sorted(_lines_of(broken) - lines) if not errors else []
         if missed:
             return (
-                f"lines {missed} of broken were not run by the inputs of seeds {SEEDS}; say why in COVERAGE, or mend it"
+                f"lines {missed} of broken were not run by the inputs of seeds {SEEDS}; say why in COVERAGE, or fix it"
             )
         if not errors and self._says_nothing(expected):
             return "the result is the same under every seed; let it depend on the inputs, or say why not in COVERAGE"

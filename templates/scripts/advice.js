@@ -5,7 +5,7 @@ import { search } from "./search.js";
 
 /** Up to two ways out, as {drop: filters to leave out} or {text: other words}, each with the count it would give. */
 export function advise(index, text, filters) {
-  const count = (words, kept) => search(index, words, passesAll(kept)).entries.length;
+  const count = (words, kept) => search(index, words, passesAll(kept)).whole;
   const ways = [];
   const single = filters.map((one) => ({ drop: [one], count: count(text, filters.filter((other) => other !== one)) }));
   single.sort((one, other) => other.count - one.count);

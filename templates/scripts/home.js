@@ -43,7 +43,8 @@ async function loadIndex() {
   if (loaded) return loaded;
   const table = facetTable(data.facets);
   const kindOf = (entry) => data.kinds[valuesOf(entry, table.get("category"))[0]] ?? "";
-  loaded = { table, index: buildIndex(data.breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before) };
+  const breaks = data.breaks.filter(({ id }) => rows.has(id.toLowerCase())); // a page from a cache may be older than its data
+  loaded = { table, index: buildIndex(breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before) };
   return loaded;
 }
 
@@ -100,7 +101,8 @@ function showResults({ index, messages, table }) {
   }
   const besides = filters.length ? [] : otherMessages(search(messages, state.text));
   otherSection.replaceChildren(...besides);
-  results.replaceChildren(...(found.entries.length ? [] : [emptyAdvice(state, advise(index, state.text, filters), takeWay)]));
+  const fits = filters.length ? found.whole : found.entries.length; // without the filters, more may have all of the words
+  results.replaceChildren(...(fits ? [] : [emptyAdvice(state, advise(index, state.text, filters), takeWay)]));
   if (!found.whole && !filters.length && state.text.trim().split(/\s+/).length >= SENTENCE) offerFindings(state.text);
 }
 
@@ -119,11 +121,10 @@ function showRows(shown, words) {
 }
 
 function countWords({ entries, whole, most, counted, respelt }, total) {
-  if (!whole && most) return `No break has all of these words; these have ${most} of ${counted}`;
+  const spelt = respelt.map(respeltWords);
+  if (!whole && most) return [`No break has all of these words; these have ${most} of ${counted}`, ...spelt].join(", ");
   const more = entries.length - whole;
-  const parts = [`${whole} of ${total}`, ...respelt.map(respeltWords)];
-  if (more) parts.push(`${more} more have some of these words`);
-  return parts.join(", ");
+  return [`${whole} of ${total}`, ...spelt, ...(more ? [`${more} more have some of these words`] : [])].join(", ");
 }
 
 /** No break has all these words; with values filled in they may still be a message, and the paste box knows those. */
@@ -234,7 +235,7 @@ form.addEventListener("change", (event) => {
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   await shown;
-  const [first] = links();
+  const first = links().find((link) => !link.closest(".empty"));
   if (first?.textContent.toLowerCase() === idOf(state.text)) location.assign(first.href);
   else if (state.text.trim()) first?.focus(); // to open another page than the one that was named is the reader's choice
 });

@@ -69,8 +69,8 @@ export function messageItem(entry) {
 
 /** What to try when nothing was found: `take` is called with the way that the reader chose. */
 export function emptyAdvice({ text, pairs }, ways, take) {
-  const quoted = text.trim() ? [" for ", element("q", "", text.trim())] : [];
-  const heading = element("p", "", "Nothing found", ...quoted, pairs.length ? " with these filters." : ".");
+  const quoted = text.trim() ? [" ", element("q", "", text.trim())] : [];
+  const heading = element("p", "", "Nothing fits", ...quoted, pairs.length ? " with these filters." : ".");
   const list = element("ul");
   for (const way of ways) list.append(element("li", "", button(wayWords(way), "way", () => take(way)), ` ${way.count} found`));
   const kinds = element("a", "", "Look through the kinds of breaks");

@@ -148,6 +148,7 @@ def test_an_old_title_that_was_sought_is_said(visitor: Visitor) -> None:
     [
         ("generator context manager", rf"\d+ of {TOTAL}, \d+ more have some of these words"),
         ("generator qqqqqq", "No break has all of these words; these have 1 of 2"),
+        ("genrator qqqqqq", "No break has all of these words; these have 1 of 2, nothing says “genrator”, .*"),
         ("qqqqqq", f"0 of {TOTAL}"),
     ],
 )
@@ -162,6 +163,14 @@ def test_rows_that_hardly_fit_are_counted_too(visitor: Visitor) -> None:
     give_data(visitor, breaks=[entry], kinds={"k": "xyzzy"})
     page = visitor.open("?q=xyzzy")
     expect(page.locator("#count")).to_have_text("0 of 1, 1 more have some of these words")
+    assert ids(page) == ["GB0001"]
+
+
+def test_an_id_that_is_newer_than_the_page_is_left_out(visitor: Visitor) -> None:
+    entries = [{"id": gb_id, "title": "xyzzy", "facets": {}} for gb_id in ("GB0001", "GB9998")]
+    give_data(visitor, breaks=entries)
+    page = visitor.open("?q=xyzzy")
+    expect(page.locator("#count")).to_have_text("1 of 1")
     assert ids(page) == ["GB0001"]
 
 
@@ -402,6 +411,7 @@ def test_enter_after_words_leads_to_the_first_result_and_opens_nothing(visitor: 
     page.fill(BOX, "gb9999")
     page.keyboard.press("Enter")
     expect(page.locator(".empty")).to_be_visible()
+    expect(page.locator(BOX)).to_be_focused()
     expect(page).to_have_url(f"{visitor.address}?q=gb9999")
 
 
@@ -409,13 +419,19 @@ def test_enter_after_words_leads_to_the_first_result_and_opens_nothing(visitor: 
 def test_an_empty_result_says_what_to_try(visitor: Visitor, way: int) -> None:
     page = visitor.open("?q=nonzero&category=context-managers&status=open")
     counts(page, 0)
-    expect(page.locator(".empty p")).to_have_text("Nothing found for nonzero with these filters.")
+    expect(page.locator(".empty p")).to_have_text("Nothing fits nonzero with these filters.")
     assert page.locator(".empty a").get_attribute("href") == "categories.html"
     promised = int(page.locator(".empty li").nth(way).inner_text().split()[-2])
     page.locator(".empty .way").nth(way).click()
     expect(page.locator(".empty")).to_have_count(0)
     assert rows(page).count() == promised
     expect(page.locator(BOX)).to_be_focused()
+
+
+def test_rows_with_some_of_the_words_do_not_hide_what_the_filters_left_out(visitor: Visitor) -> None:
+    page = visitor.open("?q=generator+nonzero&category=context-managers")
+    expect(page.locator(".empty p")).to_have_text("Nothing fits generator nonzero with these filters.")
+    assert ids(page)
 
 
 def test_a_small_mistake_is_forgiven_and_said(visitor: Visitor) -> None:

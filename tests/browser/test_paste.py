@@ -245,7 +245,7 @@ def test_messages_that_nobody_knows_are_shown_whole_and_none_is_dropped(visitor:
     page = opened(visitor)
     texts = [UNKNOWN.replace("new", f"new {number}") for number in range(70)]
     page.evaluate(PASTE, "\nx\n".join([*texts, texts[3]]))
-    says(page, "70 messages that nobody knows found, in 71 messages")
+    says(page, "70 messages that we do not recognise found, in 71 messages")
     shown = page.locator(".found-text")
     expect(shown).to_have_count(50)
     expect(shown.first).to_have_text(texts[3].strip())
@@ -257,7 +257,7 @@ def test_messages_that_nobody_knows_are_shown_whole_and_none_is_dropped(visitor:
 def test_the_rest_of_a_very_long_message_is_shown_when_asked_for(visitor: Visitor) -> None:
     page = opened(visitor)
     page.evaluate(PASTE, UNKNOWN.replace("unheard", "un" * 30_000))
-    says(page, "1 message that nobody knows found")
+    says(page, "1 message that we do not recognise found")
     page.get_by_role("button", name="Show the other").click()
     assert "un" * 30_000 in (page.locator(".found-text").text_content() or "")
 
@@ -287,7 +287,7 @@ def test_hostile_text_stays_text(visitor: Visitor) -> None:
         for bad in HOSTILE
     )
     page.get_by_label("Traceback or log").fill(text)
-    says(page, "1 graph break and 3 messages that nobody knows found")
+    says(page, "1 graph break and 3 messages that we do not recognise found")
     for summary in page.locator("#paste-findings summary").all():
         summary.click()
     shown = page.locator("#paste-findings").text_content() or ""
@@ -370,7 +370,7 @@ def test_when_the_wordings_cannot_be_loaded_the_page_says_so_and_the_next_attemp
 def test_the_findings_are_accessible_in_light_and_dark(visitor: Visitor) -> None:
     page = opened(visitor)
     page.get_by_label("Traceback or log").fill(LOOP + "\n\n" + UNKNOWN)
-    says(page, "nobody knows")
+    says(page, "we do not recognise")
     page.emulate_media(color_scheme="light")
     problems = Axe().run(page).response["violations"]
     page.emulate_media(color_scheme="dark")
@@ -404,6 +404,6 @@ def test_the_page_fits_a_phone(visitor: Visitor) -> None:
     visitor.page.set_viewport_size({"width": 360, "height": 800})
     page = opened(visitor)
     page.get_by_label("Traceback or log").fill(LOOP + "\n\n" + UNKNOWN)
-    says(page, "nobody knows")
+    says(page, "we do not recognise")
     too_wide = "() => [...document.querySelectorAll('main *')].filter(one => one.getBoundingClientRect().right > 361)"
     assert page.evaluate(f"({too_wide})().filter(one => !one.closest('pre')).map(one => one.outerHTML)") == []

@@ -334,7 +334,7 @@ const { search } = modules["search"];
 
 /** Up to two ways out, as {drop: filters to leave out} or {text: other words}, each with the count it would give. */
 function advise(index, text, filters) {
-  const count = (words, kept) => search(index, words, passesAll(kept)).entries.length;
+  const count = (words, kept) => search(index, words, passesAll(kept)).whole;
   const ways = [];
   const single = filters.map((one) => ({ drop: [one], count: count(text, filters.filter((other) => other !== one)) }));
   single.sort((one, other) => other.count - one.count);
@@ -550,7 +550,7 @@ function describeFindings(report) {
   const parts = [];
   if (breaks.length) parts.push(counted(breaks.length, "graph break"));
   if (others.length) parts.push(`${counted(others.length, "message")} that ${others.length === 1 ? "is" : "are"} not a graph break`);
-  if (unknown.length) parts.push(`${counted(unknown.length, "message")} that nobody knows`);
+  if (unknown.length) parts.push(`${counted(unknown.length, "message")} that we do not recognise`);
   return `${listed(parts)} found, in ${counted(messages, "message")}; ${read}.`;
 }
 
@@ -565,7 +565,7 @@ function renderFindings(container, report) {
   }
   if (report.unknown.length) {
     parts.push(
-      element("h2", {}, "Messages that nobody knows"),
+      element("h2", {}, "Messages that we do not recognise"),
       element("p", {}, "Dynamo wrote these, but no wording of any release fits: they may be newer than the registry."),
       pagedList("found", report.unknown, unknownItem),
     );
@@ -830,8 +830,8 @@ function messageItem(entry) {
 
 /** What to try when nothing was found: `take` is called with the way that the reader chose. */
 function emptyAdvice({ text, pairs }, ways, take) {
-  const quoted = text.trim() ? [" for ", element("q", "", text.trim())] : [];
-  const heading = element("p", "", "Nothing found", ...quoted, pairs.length ? " with these filters." : ".");
+  const quoted = text.trim() ? [" ", element("q", "", text.trim())] : [];
+  const heading = element("p", "", "Nothing fits", ...quoted, pairs.length ? " with these filters." : ".");
   const list = element("ul");
   for (const way of ways) list.append(element("li", "", button(wayWords(way), "way", () => take(way)), ` ${way.count} found`));
   const kinds = element("a", "", "Look through the kinds of breaks");
@@ -894,7 +894,8 @@ async function loadIndex() {
   if (loaded) return loaded;
   const table = facetTable(data.facets);
   const kindOf = (entry) => data.kinds[valuesOf(entry, table.get("category"))[0]] ?? "";
-  loaded = { table, index: buildIndex(data.breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before) };
+  const breaks = data.breaks.filter(({ id }) => rows.has(id.toLowerCase())); // a page from a cache may be older than its data
+  loaded = { table, index: buildIndex(breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before) };
   return loaded;
 }
 
@@ -951,7 +952,8 @@ function showResults({ index, messages, table }) {
   }
   const besides = filters.length ? [] : otherMessages(search(messages, state.text));
   otherSection.replaceChildren(...besides);
-  results.replaceChildren(...(found.entries.length ? [] : [emptyAdvice(state, advise(index, state.text, filters), takeWay)]));
+  const fits = filters.length ? found.whole : found.entries.length; // without the filters, more may have all of the words
+  results.replaceChildren(...(fits ? [] : [emptyAdvice(state, advise(index, state.text, filters), takeWay)]));
   if (!found.whole && !filters.length && state.text.trim().split(/\s+/).length >= SENTENCE) offerFindings(state.text);
 }
 
@@ -970,11 +972,10 @@ function showRows(shown, words) {
 }
 
 function countWords({ entries, whole, most, counted, respelt }, total) {
-  if (!whole && most) return `No break has all of these words; these have ${most} of ${counted}`;
+  const spelt = respelt.map(respeltWords);
+  if (!whole && most) return [`No break has all of these words; these have ${most} of ${counted}`, ...spelt].join(", ");
   const more = entries.length - whole;
-  const parts = [`${whole} of ${total}`, ...respelt.map(respeltWords)];
-  if (more) parts.push(`${more} more have some of these words`);
-  return parts.join(", ");
+  return [`${whole} of ${total}`, ...spelt, ...(more ? [`${more} more have some of these words`] : [])].join(", ");
 }
 
 /** No break has all these words; with values filled in they may still be a message, and the paste box knows those. */
@@ -1085,7 +1086,7 @@ form.addEventListener("change", (event) => {
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
   await shown;
-  const [first] = links();
+  const first = links().find((link) => !link.closest(".empty"));
   if (first?.textContent.toLowerCase() === idOf(state.text)) location.assign(first.href);
   else if (state.text.trim()) first?.focus(); // to open another page than the one that was named is the reader's choice
 });

@@ -167,7 +167,7 @@ function describeFindings(report) {
   const parts = [];
   if (breaks.length) parts.push(counted(breaks.length, "graph break"));
   if (others.length) parts.push(`${counted(others.length, "message")} that ${others.length === 1 ? "is" : "are"} not a graph break`);
-  if (unknown.length) parts.push(`${counted(unknown.length, "message")} that nobody knows`);
+  if (unknown.length) parts.push(`${counted(unknown.length, "message")} that we do not recognise`);
   return `${listed(parts)} found, in ${counted(messages, "message")}; ${read}.`;
 }
 
@@ -182,7 +182,7 @@ function renderFindings(container, report) {
   }
   if (report.unknown.length) {
     parts.push(
-      element("h2", {}, "Messages that nobody knows"),
+      element("h2", {}, "Messages that we do not recognise"),
       element("p", {}, "Dynamo wrote these, but no wording of any release fits: they may be newer than the registry."),
       pagedList("found", report.unknown, unknownItem),
     );

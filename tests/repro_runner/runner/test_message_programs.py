@@ -106,6 +106,19 @@ def test_every_program_still_does_what_its_record_says(tmp_path: Path) -> None:
     }
 
 
+def test_a_run_outlives_another_caption_but_not_another_line(tmp_path: Path) -> None:
+    written = tmp_path / "recompiles.py"
+
+    def sha256(text: str) -> str:
+        written.write_text(text, "utf-8")
+        return read_message_programs(tmp_path)["recompiles"].sha256
+
+    before = sha256(PROGRAM)
+    assert sha256(PROGRAM.replace("Use this when sizes differ.", "Use this when no two sizes agree.")) == before
+    assert sha256(PROGRAM.replace("x * 2", "x * 3")) != before
+    assert sha256(PROGRAM.replace("def call", "# Its messages name other lines now.\ndef call")) != before
+
+
 def test_a_program_without_its_parts_is_refused(tmp_path: Path) -> None:
     (tmp_path / "one.py").write_text('"""Lead."""\n\n\ndef fixed():\n    """Use this."""\n', "utf-8")
     (tmp_path / "two.py").write_text('"""Lead."""\n\n\ndef message(): ...\n\n\ndef fixed():\n    """Use."""\n', "utf-8")
