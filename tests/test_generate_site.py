@@ -90,6 +90,7 @@ def test_a_first_run_writes_every_page_and_ends_with_a_summary(tmp_path: Path) -
     }
 
 
+@pytest.mark.slow
 def test_the_checkout_is_found_from_a_folder_inside_it(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(checkout / "docs" / "gb")
     assert generate_here(Path(), "--check").code == 2  # --root is taken at its word
@@ -184,6 +185,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_after_any_change_the_stamp_saves_no_work_and_hides_nothing(checkout: Path, what: str) -> None:
     CHANGES[what](checkout)
@@ -211,6 +213,7 @@ def test_a_new_version_of_the_code_renders_everything_again(checkout: Path, tmp_
     assert b"since 2.14.0" in page_of(checkout, "GB0003").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["docs/gb/GB0003.md", "registry/taxonomy.yml", "templates/index.md.j2"])
 def test_what_changes_while_a_run_is_at_work_is_not_hidden_by_its_stamp(
     checkout: Path, monkeypatch: pytest.MonkeyPatch, name: str
@@ -291,6 +294,7 @@ def test_a_clean_check_exits_0_and_says_so(checkout: Path) -> None:
     assert done.stdout.startswith("docs/ is up to date with release:2.15.0; ")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_a_stale_check_exits_1_writes_nothing_and_names_the_command_that_mends_it(checkout: Path, what: str) -> None:
     CHANGES[what](checkout)
@@ -382,6 +386,7 @@ def test_html_into_a_folder_with_other_files_is_refused_and_leaves_them(checkout
     assert files(tmp_path / "home") == {"thesis.txt": b"mine"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gb_id", ["GB0003", "gb0003"])
 def test_overwrite_drops_text_outside_the_note_and_keeps_the_note(checkout: Path, gb_id: str) -> None:
     page = page_of(checkout, "GB0003")
@@ -530,6 +535,7 @@ def test_without_upstream_docs_are_mended_from_the_snapshot(checkout: Path) -> N
     assert "WARNING: using the snapshot: release:2.15.0 of 2026-01-02" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["nowhere.json", "URL", "release:nonsense"])
 def test_a_source_that_cannot_be_read_is_exit_3_and_one_line(checkout: Path, source: str) -> None:
     with serve(answer_404) as server, unchanged(checkout):

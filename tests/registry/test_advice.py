@@ -172,6 +172,7 @@ def test_every_answer_can_be_shown() -> None:
         assert not (found.fixes and found.no_fix), gb_id
 
 
+@pytest.mark.slow
 def test_some_programs_of_the_registry_stopped_breaking_after_2_13() -> None:
     assert {found.stopped_in for found in real_answers().values()} == {"", "2.15.0"}
 

@@ -58,6 +58,7 @@ def stands_for(text: str) -> list[str]:
     return [name for one in found for name in ([one.form.slug] if one.form and one.form.slug else one.gb_ids)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copied", COPIED)
 def test_every_form_is_named_however_it_was_copied(copied: str) -> None:
     choose = random.Random(0)
@@ -116,6 +117,7 @@ def test_every_form_of_a_long_log_has_a_sign() -> None:
     assert [text for text in told if not any(sign in text for sign in (*FORM_SIGNS, "_dynamo"))] == []
 
 
+@pytest.mark.slow
 def test_every_old_wording_is_named_after_its_marker() -> None:
     choose = random.Random(0)
     counts: Counter[str] = Counter()

@@ -89,6 +89,7 @@ def test_everything_that_is_no_lesson_is_told_at_once(tmp_path: Path) -> None:
     assert "03_c.py:3" in reasons[2]
 
 
+@pytest.mark.slow
 def test_every_committed_lesson_was_run_as_it_is_and_explains_what_there_is() -> None:
     registry = merge_registry(read_package())
     known = {

@@ -42,6 +42,7 @@ def test_every_title_alone_names_its_id() -> None:
     assert counts == {"the only one": 791, "several": 7, "says nothing": 1}
 
 
+@pytest.mark.slow
 def test_every_line_alone_has_its_id_among_the_candidates() -> None:
     """A line without enough words of its own is left out, and counted."""
     choose = random.Random(0)

@@ -140,6 +140,7 @@ def test_where_upstream_fails_the_snapshot_stands_in_and_says_why(fault: str) ->
     assert (pulled.raw, pulled.wordings, pulled.origin) == (snapshot.raw, snapshot.wordings, snapshot.origin)
 
 
+@pytest.mark.slow
 def test_without_a_network_the_snapshot_stands_in_within_5_seconds() -> None:
     started = time.monotonic()
     pulled = pull("upstream", a_snapshot(), upstream_url=f"http://127.0.0.1:{closed_port()}/r.json")

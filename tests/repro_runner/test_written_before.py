@@ -95,6 +95,7 @@ def test_two_saved_runs_are_compared_as_before(ask: Ask) -> None:
     assert compared == json.loads((WRITTEN / "comparison.json").read_text("utf-8"))
 
 
+@pytest.mark.slow
 def test_a_saved_run_is_added_to_the_registry(ask: Ask, tmp_path: Path) -> None:
     ask("add", "saved.json", "--name", "seven", "--into", str(tmp_path))
     added = json.loads((tmp_path / "seven.json").read_text("utf-8"))
@@ -165,6 +166,7 @@ def test_an_explain_document_is_written_as_it_was() -> None:
     assert json.dumps(without_answers(now)) == json.dumps(without_answers(before))
 
 
+@pytest.mark.slow
 def test_a_log_document_is_written_as_it_was(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

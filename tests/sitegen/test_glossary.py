@@ -125,6 +125,7 @@ def test_the_page_has_an_anchor_and_a_text_for_each_term(
     assert list(meanings(overview).values()) == [text.replace("`", "") for text in registry.glossary.values()]
 
 
+@pytest.mark.slow
 def test_what_is_said_on_hover_and_on_focus_is_what_the_glossary_says(
     pages: dict[str, BeautifulSoup], overview: dict[str, BeautifulSoup]
 ) -> None:
@@ -137,6 +138,7 @@ def test_what_is_said_on_hover_and_on_focus_is_what_the_glossary_says(
             assert link["title"] == known[anchor], f"{name}: {anchor}"
 
 
+@pytest.mark.slow
 def test_a_page_explains_a_term_once_and_neither_in_code_nor_in_a_heading(pages: dict[str, BeautifulSoup]) -> None:
     for name, page in pages.items():
         anchors = [str(link["href"]) for link in page.select(TERM)]
@@ -159,6 +161,7 @@ def test_the_glossary_is_linked_from_every_page_and_from_about(about: BeautifulS
     assert "(glossary.html)" in about.get_text()
 
 
+@pytest.mark.slow
 def test_about_and_the_table_agree_on_the_signs(break_pages: dict[str, BeautifulSoup], about: BeautifulSoup) -> None:
     legend = break_pages["gb/GB0170.md"].select_one(".matrix > .small")
     assert legend is not None

@@ -14,6 +14,8 @@ from registry.model import Cell, CellOutput, Environment, Lesson, LessonRun, Reg
 from sitegen.learn import lessons_about, render_learn
 from sitegen.templating import template_environment
 
+pytestmark = pytest.mark.slow
+
 TEMPLATES = Path(__file__).parents[2] / "templates"
 
 

@@ -93,6 +93,8 @@ from registry.merge import merge_registry
 from registry.knowledge import read_package
 from repro_runner.explain.site import Site
 from repro_runner.fix_report import Findings, causes_of, write_fix_report
+
+pytestmark = pytest.mark.slow
 found = Findings(subject="a.log", causes=causes_of([Site(gb_ids=("GB0124",), gb_types=("t",))]))
 write_fix_report(Path(sys.argv[1]), found, merge_registry(read_package()))
 sys.exit("torch" in sys.modules)

@@ -15,6 +15,8 @@ SCRIPT = f"""\"\"\"A title.
 What happens, and what should.
 \"\"\"
 import os
+
+pytestmark = pytest.mark.slow
 print("eager: 1", os.environ.get("HOME_OF_SECRETS"))
 assert {{}}, "{WRONG}"
 """

@@ -95,7 +95,7 @@ def test_a_run_tells_what_helps_from_what_does_not(tmp_path: Path) -> None:
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.prove
-@pytest.mark.timeout(1800)
+@pytest.mark.timeout(2 * 3600)  # 23 minutes on an idle machine
 def test_every_program_still_does_what_its_record_says(tmp_path: Path) -> None:
     out = tmp_path / "runs.json"
     assert main(["run", "--messages", "--out", str(out)]) == 0
@@ -128,6 +128,7 @@ def test_a_program_without_its_parts_is_refused(tmp_path: Path) -> None:
     assert "two.py:1: needs a function `eager`" in str(caught.value)
 
 
+@pytest.mark.slow
 def test_a_name_that_no_program_has_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "--messages", "no-such-message"]) == 2
     assert "no-such-message: has no program in registry/message_programs" in capsys.readouterr().err
