@@ -60,7 +60,7 @@ test: quick tools
 
 # PROVE="-k inductor" and the like: a part of it.
 prove: $(VENV)/.test
-	$(PY) -m pytest -q --durations=40 -m prove $(PROVE)
+	$(PY) -m pytest -q --timeout 3600 --durations=40 -m prove $(PROVE)
 
 # On a machine that does nothing else.
 durations: $(VENV)/.test tools
