@@ -17,6 +17,7 @@ import pytest
 import generate_site
 import sitegen.generation
 import sitegen.render
+import sitegen.stamp
 from registry.model import Registry
 from registry.snapshot import read_snapshot
 from registry.sources import SOURCES, pull
@@ -183,6 +184,16 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "a page of a kind that is gone": add("docs/categories/gone.md", b"---\n---\n"),
     "a note": lambda checkout: write_note(page_of(checkout, "GB0003"), b"note"),  # counted on the dashboard
 }
+
+
+@pytest.mark.parametrize("name", ["examples/01_start.py", "notebooks/demo.ipynb", "registry/aliases.yml"])
+def test_whatever_a_page_is_made_from_is_in_the_stamp(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir()
+    path.write_text("one")
+    before = sitegen.stamp.inputs_digest(tmp_path, ())
+    path.write_text("two")
+    assert sitegen.stamp.inputs_digest(tmp_path, ()) != before
 
 
 @pytest.mark.slow
