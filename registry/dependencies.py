@@ -67,8 +67,9 @@ def bound_names(node: ast.stmt) -> set[str]:
         return {node.name}
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {(alias.asname or alias.name).partition(".")[0] for alias in node.names}
-    inner = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
-    own = {one.id for one in ast.walk(node) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
+    parts = list(ast.walk(node))
+    inner = [one for one in parts if isinstance(one, ast.stmt) and one is not node]
+    own = {one.id for one in parts if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
     return own.union(*map(bound_names, inner))  # `try: import x` and its like
 
 

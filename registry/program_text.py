@@ -28,7 +28,7 @@ class ProgramText:
         self._module = ast.parse(source)
         self._ends = _ends_of_code(source)
         self._statements = [
-            (names, [line for line in self._lines_of(node) if line not in _captions_in(node)])
+            (names, list(self._lines_of(node)))
             for node in self._module.body
             if not is_text(node) and not (names := bound_names(node)) & CAPTIONS
         ]
@@ -63,7 +63,9 @@ class ProgramText:
     def _lines_of(self, node: ast.stmt) -> Iterator[int]:
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])
         first = min([node.lineno, *(one.lineno for one in decorators)])
-        return (line for line in range(first, (node.end_lineno or first) + 1) if self._ends.get(line, 1))
+        captions = _captions_in(node)
+        lines = range(first, (node.end_lineno or first) + 1)
+        return (line for line in lines if self._ends.get(line, 1) and line not in captions)
 
     def _code(self, line: int) -> str:
         return self._lines[line - 1][: self._ends.get(line)].rstrip()
@@ -86,11 +88,10 @@ def _ends_of_code(source: str) -> dict[int, int]:
     return ends
 
 
-def _captions_in(node: ast.stmt) -> set[int]:
+def _captions_in(node: ast.AST) -> set[int]:
     """The lines of the docstrings in a statement."""
-    return {
-        line
-        for inner in ast.walk(node)
-        if isinstance(inner, ast.FunctionDef | ast.ClassDef) and is_text(inner.body[0])
-        for line in range(inner.body[0].lineno, (inner.body[0].end_lineno or 0) + 1)
-    }
+    captions: set[int] = set()
+    if isinstance(node, ast.FunctionDef | ast.ClassDef) and is_text(node.body[0]):
+        captions.update(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
+    inside = (inner for inner in ast.iter_child_nodes(node) if not isinstance(inner, ast.expr))
+    return captions.union(*map(_captions_in, inside))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable
+from functools import cache
 from pathlib import Path
 
 from registry.datafile import read_data_file
-from registry.dependencies import Statements, bound_names
+from registry.dependencies import Statements
 from registry.errors import InvalidInput, Problem
 from registry.ids import id_of_program, is_gb_id
 from registry.model import Repro
@@ -39,6 +40,7 @@ _LONGEST = 24
 _NAME = re.compile(r"[^_]+(_[a-z0-9]+)*")
 
 
+@cache  # a process that reads the registry again parses only what has changed
 def parse_repro(source: str, name: str) -> Repro:
     """Parse one file; SyntaxError or ValueError says what is wrong."""
     gb_id = id_of_program(name)
@@ -146,7 +148,7 @@ def _texts(module: ast.Module, constant: str, functions: Collection[str]) -> dic
 def by_fix(module: ast.Module, constant: str) -> dict[str, ast.expr]:
     """A dictionary of a repro: name of a fix, or another text -> what is said of it."""
     for node in module.body:
-        if isinstance(node, ast.Assign) and constant in bound_names(node):
+        if isinstance(node, ast.Assign) and any(getattr(target, "id", "") == constant for target in node.targets):
             if not isinstance(node.value, ast.Dict):
                 raise ValueError(f"{constant} is a dictionary: name of a fix -> what is said of it")
             pairs = zip(node.value.keys, node.value.values, strict=True)

@@ -55,11 +55,10 @@ def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
     """The calls that `make_calls()` in the file of `FILE.py:function` returns or yields; none without such a function.
     The file must have been imported. Raises ModelFailed if `make_calls` raises."""
     source = spec.rpartition(":")[0]
-    modules = [
-        module
-        for name, module in reversed(sys.modules.items())
-        if name == source or getattr(module, "__file__", None) == str(Path(source).resolve())
-    ]
+    file = str(Path(source).resolve())
+    # A list, because asking a module for its file may import others (transformers' modules are such).
+    imported = list(sys.modules.items())[::-1]
+    modules = [module for name, module in imported if name == source or getattr(module, "__file__", None) == file]
     make_calls = getattr(modules[0], "make_calls", None) if modules else None
     if make_calls is None:
         return ()

@@ -167,8 +167,7 @@ def test_rows_that_hardly_fit_are_counted_too(visitor: Visitor) -> None:
 
 
 def test_an_id_that_is_newer_than_the_page_is_left_out(visitor: Visitor) -> None:
-    entries = [{"id": gb_id, "title": "xyzzy", "facets": {}} for gb_id in ("GB0001", "GB9998")]
-    give_data(visitor, breaks=entries)
+    give_data(visitor, breaks=[{"id": gb_id, "title": "xyzzy", "facets": {}} for gb_id in ("GB0001", "GB9998")])
     page = visitor.open("?q=xyzzy")
     expect(page.locator("#count")).to_have_text("1 of 1")
     assert ids(page) == ["GB0001"]

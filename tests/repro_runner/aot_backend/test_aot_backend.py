@@ -137,6 +137,7 @@ def all_six() -> list[Constraint]:
 
 
 @pytest.mark.filterwarnings("ignore::repro_runner.backends.ConstraintWarning")
+@pytest.mark.prove
 def test_it_adds_no_guard_and_no_recompile_to_inductors() -> None:
     """Three shapes: a graph for the first, one with dynamic shapes for the second and the third. Without the caches of
     graphs, which write the same guards in another form."""

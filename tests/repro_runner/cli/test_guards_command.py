@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 import torch
 
 from repro_runner.cli import main as graphbreak
+from repro_runner.guards.calls import find_calls
 from repro_runner.runs import find_run, list_runs
 from tests.conftest import ROOT
 
@@ -158,6 +160,22 @@ def test_what_varies_can_be_chosen(guards: Guards) -> None:
     assert "tried" not in out
     _, out, _ = guards("with_mask", "--no-trials")
     assert "call 3: dimension 0 of x 3 → 4, dimension 0 of mask 3 → 4" in out
+
+
+class Lazy(ModuleType):
+    """Imports another module when it is asked for anything, as those of transformers do."""
+
+    def __getattr__(self, name: str) -> object:
+        sys.modules.setdefault(f"{self.__name__}.inner", ModuleType("inner"))
+        raise AttributeError(name)
+
+
+def test_a_module_that_imports_others_when_it_is_looked_at_is_no_problem(monkeypatch: pytest.MonkeyPatch) -> None:
+    modules = {"first": sys, "lazy": Lazy("lazy"), "last": sys}
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "modules", modules)
+        found = find_calls("no_such_file.py:make_model")
+    assert found == () and "lazy.inner" in modules
 
 
 def test_dynamic_is_handed_on(guards: Guards) -> None:

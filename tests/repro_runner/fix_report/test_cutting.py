@@ -110,6 +110,7 @@ def test_the_settings_of_the_program_hold_while_it_is_cut_down(cutter: Cutter) -
     assert len(cutter.cut({"code": ITEM, "settings": []}, ["GB0124"], fatal=False).code) < len(ITEM)
 
 
+@pytest.mark.prove
 def test_a_break_that_does_not_happen_leaves_the_program_as_it_is(cutter: Cutter) -> None:
     cut = cutter.cut({"code": BRANCH, "settings": []}, ["GB0025"], fatal=False)
     assert (cut.code, cut.stopped) == (BRANCH, "")

@@ -22,6 +22,8 @@ from repro_runner.fix_report.repros import ReproScript, render_script, script_na
 from repro_runner.fix_report.writing import write_files
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 ITEM, BRANCH = "GB0124", "GB0170"
 
 
@@ -93,8 +95,6 @@ from registry.merge import merge_registry
 from registry.knowledge import read_package
 from repro_runner.explain.site import Site
 from repro_runner.fix_report import Findings, causes_of, write_fix_report
-
-pytestmark = pytest.mark.slow
 found = Findings(subject="a.log", causes=causes_of([Site(gb_ids=("GB0124",), gb_types=("t",))]))
 write_fix_report(Path(sys.argv[1]), found, merge_registry(read_package()))
 sys.exit("torch" in sys.modules)
