@@ -488,7 +488,7 @@ class Victim:
             self.states[self.turn] = self.alternating()
         self.known = set(self.checkout.rglob("*"))
 
-    def kill(self, moment: str, delay: float) -> None:
+    def kill(self, moment: str, delay: float) -> dict[str, float]:
         """One run that is to be killed; check what it leaves, and count where the kill landed."""
         registry, before = self.registry(), self.alternating()
         for path in temporary_files(self.checkout):
@@ -500,6 +500,7 @@ class Victim:
         self.seen["killed"] += ended["status"] != 0
         self.seen["temporary files left"] += bool(left)
         self.seen["some pages new, some old"] += before != after != self.states[self.turn]
+        return ended
 
     def check_whole(self, registry_before: bytes) -> None:
         """Every file is the old one or the new one, every note is there byte for byte, and no other file is."""
@@ -550,7 +551,9 @@ def kill_runs(folder: Path, kills: int, seed: int) -> Counter[str]:
         while victim.seen["killed"] < kills or not victim.seen["some pages new, some old"]:
             assert victim.seen["runs"] < 6 * kills, f"runs end before they are killed: {victim.seen}"
             moment = choose.choice(["started", "staging", "renaming"])
-            victim.kill(moment, choose.uniform(0, usual["seconds"] - usual[moment]))
+            ended = victim.kill(moment, choose.uniform(0, usual["seconds"] - usual[moment]))
+            if ended["status"] == 0:  # the machine is faster than it was
+                usual |= ended
         for path in temporary_files(victim.checkout):
             os.utime(path, (0, 0))  # old at once, so that the next run has to clear it away
         assert victim.run()["status"] == 0
