@@ -67,7 +67,7 @@ if __name__ == "__main__":
 """
 place = tempfile.TemporaryDirectory()
 folder = Path(place.name)
-for name in ("score.py", "score_fixed.py"):  # the second is mended below
+for name in ("score.py", "score_fixed.py"):  # the second is fixed below
     (folder / name).write_text(SCRIPT)
 
 # %% [markdown]

@@ -114,14 +114,14 @@ for site in report:
         print(textwrap.indent(f"{fix.settings}\n{fix.code}".strip(), "    "), end="\n\n")
 
 # %% [markdown]
-# ## The model again, mended
+# ## The model again, fixed
 #
 # Three lines follow these patterns. The log line needs no custom operator: it says nothing that only the model knows,
 # so the caller writes it.
 
 
 # %%
-class Mended(Classifier):
+class Fixed(Classifier):
     def forward(self, tokens):
         x = self.embed(tokens).mean(dim=1)
         x = x / x.abs().max()
@@ -130,12 +130,12 @@ class Mended(Classifier):
         return self.head(x) + large.sum()
 
 
-mended = Mended().to(device)
-mended.load_state_dict(model.state_dict())
+fixed = Fixed().to(device)
+fixed.load_state_dict(model.state_dict())
 torch._dynamo.reset()
 with explain() as after:
     LOG.debug("%s texts", len(tokens))
-    result = torch.compile(mended, backend="eager")(tokens)
+    result = torch.compile(fixed, backend="eager")(tokens)
 
 torch.testing.assert_close(result, model(tokens))
 assert len(after) == 0 and after.totals.graphs == 1

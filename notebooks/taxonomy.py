@@ -334,7 +334,7 @@ show("resuming-after-a-break", "GB7000")
 # Python or torch would refuse this as well: a variable without a value, wrong arguments, shapes that don't fit. Now and
 # then eager would have coped, because an `except` was waiting.
 #
-# **Way out:** run the same call without compiling, and mend what that reports. If it reports nothing, you have found a
+# **Way out:** run the same call without compiling, and fix what that reports. If it reports nothing, you have found a
 # gap in torch, which is worth a report to PyTorch.
 
 # %%

@@ -1,4 +1,4 @@
-"""The text of a repro without its captions: what a record of a run belongs to, and where lines are counted.
+"""The text of a program without its captions: what a record of a run belongs to, and where lines are counted.
 
 Docstrings, comments and the texts for readers may be rewritten at any time. No record is older for that, and no line of
 a record points elsewhere: lines are counted from the beginning of their top-level statement, lines of code only.

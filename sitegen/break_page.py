@@ -31,7 +31,7 @@ from sitegen.api_links import links_from, script_file
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
-from sitegen.escape import heading
+from sitegen.escape import breakable
 from sitegen.facets import STATUSES, facets_of
 from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
@@ -119,7 +119,7 @@ class BreakPages:
         category: Category = self._categories[gb.category]
         return {
             "gb": gb,
-            "heading": heading(gb.gb_type),
+            "heading": breakable(gb.gb_type),
             "category": category,
             "kind_size": self._sizes[category.key],
             "description": _description(gb),

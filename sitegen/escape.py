@@ -24,10 +24,10 @@ def prose(text: str) -> str:
 
 
 _LONG_WORD = re.compile(r"\S{22,}")
-"""Longer than a line of a phone, in the letters of a title."""
+"""Longer than a line of a phone, in the letters of a title, or than a line of the side column."""
 _JOINT = re.compile(r"(?<=\w[./(=\[])(?=[^\s)])|(?<=[A-Za-z0-9]_)(?=[A-Za-z0-9])|(?<=[a-z])(?=[A-Z])")
 
 
-def heading(title: str, escape: Callable[[str], str] = verbatim) -> str:
-    """A title, in which a long name may break behind a dot, an underscore or a part in CamelCase."""
-    return escape(_LONG_WORD.sub(lambda word: _JOINT.sub("\0", word[0]), title)).replace("\0", "<wbr>")
+def breakable(text: str, escape: Callable[[str], str] = verbatim) -> str:
+    """Escape a title or a name, in which a long name may break behind a dot, an underscore or a part in CamelCase."""
+    return escape(_LONG_WORD.sub(lambda word: _JOINT.sub("\0", word[0]), text)).replace("\0", "<wbr>")

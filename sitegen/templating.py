@@ -11,7 +11,7 @@ import jinja2
 
 from registry.glossary import term_anchor
 from sitegen.code import escape_code
-from sitegen.escape import heading, prose, verbatim
+from sitegen.escape import breakable, prose, verbatim
 from sitegen.links import page_link
 from sitegen.sentences import device_name
 
@@ -30,7 +30,7 @@ def template_environment(templates: Path) -> jinja2.Environment:
     environment.filters |= {
         "verbatim": verbatim,
         "prose": prose,
-        "heading": lambda title: heading(title, prose),
+        "breakable": lambda text: breakable(text, prose),
         "explained": _explained,
         "quoted": _quoted,
         "tidy": _tidy,
