@@ -6,10 +6,8 @@ Milliseconds are of this machine and this moment; bytes are not.
 from __future__ import annotations
 
 import gzip
-import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +18,7 @@ from playwright.sync_api import BrowserContext
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from tests.tools import chromium, served  # noqa: E402
+from tests.tools import build_with_jekyll, chromium, served  # noqa: E402
 
 BARE = (
     "# A title\n\nOne paragraph of text.\n\n## Context\n\ntext\n\n## Explanation\n\ntext\n\n## Hints\n\n- one\n- two\n"
@@ -46,9 +44,8 @@ def main() -> None:
 
 
 def build(docs: Path, destination: Path) -> float:
-    command = ["jekyll", "build", "--quiet", "--disable-disk-cache", "--source", str(docs), "--destination"]
     started = time.monotonic()
-    subprocess.run([*command, str(destination)], check=True, env={**os.environ, "LC_ALL": "C.UTF-8"})
+    build_with_jekyll(docs, destination, baseurl="")
     return time.monotonic() - started
 
 
