@@ -230,6 +230,14 @@ def test_the_last_reason_of_the_recompile_limit_decides(reason: str) -> None:
     assert REASONS[reason] in counsel.text
 
 
+def test_an_error_that_names_no_reason_leads_to_the_log_and_the_limit() -> None:
+    told = advised("GB0039", "FailOnRecompileLimitHit: Hard failure due to fullgraph=True")
+    (counsel,) = told.counsels
+    assert not told.fixes  # those are for one cause of many
+    assert "TORCH_LOGS=recompiles" in counsel.text
+    assert "recompile_limit" in counsel.text
+
+
 def test_an_operator_of_torch_itself_gets_no_fake_kernel() -> None:
     own = advised("GB0090", "Operator `mylib.foo.default` has no fake kernel unsupported operator: mylib.foo.default")
     torchs = advised("GB0090", "unsupported operator: aten.foo.default")
