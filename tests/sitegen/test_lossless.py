@@ -169,6 +169,7 @@ def test_every_type_is_unchanged_in_title_heading_and_home_page(
         assert page.scripts == 0
 
 
+@pytest.mark.prove
 @pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"], scope="module")
 def test_both_builds_say_the_same_on_every_page(
     built: tuple[Registry, Path, Pages], preview: dict[str, bytes], part: tuple[int, int]

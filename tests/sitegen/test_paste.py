@@ -150,9 +150,10 @@ def test_every_captured_message_is_named_alike_with_and_without_its_link(data: P
 
 
 @pytest.mark.slow
-def test_every_wording_with_its_placeholders_filled_is_named_alike(data: Path) -> None:
+@pytest.mark.parametrize("part", sampled(4))
+def test_every_wording_with_its_placeholders_filled_is_named_alike(data: Path, part: int) -> None:
     choose = random.Random(4)
-    wordings = [dated.revision for gb in committed() for dated in gb.revisions]
+    wordings = [dated.revision for gb in committed() for dated in gb.revisions][part::4]
     texts = [message(wording, choose, with_type=with_type) for wording in wordings for with_type in (True, False)]
     texts += [_only_filled(text, choose) for wording in wordings for text in (wording.explanation, wording.context)]
     check_alike(texts, data)
@@ -163,7 +164,7 @@ def _only_filled(text: str, choose: random.Random) -> str:
     return "".join(piece + choose.choice(("", "x", "a b")) * (at < len(pieces) - 1) for at, piece in enumerate(pieces))
 
 
-@pytest.mark.parametrize("log", LOGS, ids=lambda log: log.stem)
+@pytest.mark.parametrize("log", sampled(LOGS, 2), ids=lambda log: log.stem)
 def test_a_recorded_log_is_read_alike_however_it_reached_the_page(log: Path, data: Path) -> None:
     text = log.read_text("utf-8")
     lines = text.split("\n")
@@ -474,7 +475,7 @@ def test_a_long_line_with_many_links_is_not_copied_for_each(data: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("word", WORST)
+@pytest.mark.parametrize("word", sampled(WORST, 4))
 def test_no_text_makes_the_reader_slow(word: str, data: Path) -> None:
     """Two megabytes in one line; what is not linear would outlast the limit on Node."""
     line = word * (2_000_000 // len(word))

@@ -189,6 +189,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.prove
 def test_processes_at_once_and_forked_children_write_runs_of_their_own(tmp_path: Path, home: Path) -> None:
     script = tmp_path / "users_script.py"
     script.write_text(SCRIPT)

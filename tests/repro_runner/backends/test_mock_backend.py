@@ -369,7 +369,7 @@ class Careless(Constraint):
             yield self.violation(node, "odd")
 
 
-@pytest.mark.parametrize(("dynamic", "graphs"), [(True, 1), (None, 2)])
+@pytest.mark.parametrize(("dynamic", "graphs"), [(True, 1), pytest.param(None, 2, marks=pytest.mark.prove)])
 @pytest.mark.filterwarnings("ignore::repro_runner.backends.ConstraintWarning")
 def test_constraints_add_no_guard_and_no_recompile(dynamic: bool | None, graphs: int) -> None:
     """Against torch's own backend that runs AOTAutograd's graphs eagerly; a guard that is added does show here."""

@@ -23,6 +23,7 @@ from repro_runner.torch_seams import dynamo_config, reset
 from tests.conftest import ROOT
 from tests.repro_runner.explain.torchs_log import places_in_log
 from tests.repro_runner.fixtures.hugging_face_captures import NAMES
+from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -31,7 +32,6 @@ compiled = torch.compile(backend="eager")
 whole = torch.compile(backend="eager", fullgraph=True)
 SCENARIOS: list[Callable[[], object]] = []
 LIMIT = "Dynamo recompile limit exceeded"
-SAMPLE = ("reformer",)
 
 
 MORE = {"the_recompile_limit": LIMIT, "errors_that_are_suppressed": "BackendCompilerFailed"}
@@ -415,7 +415,7 @@ def what_does_not_break() -> None:
     compiled(lambda x: x.sin().cos())(X)
 
 
-@pytest.mark.parametrize("run", SCENARIOS, ids=lambda one: one.__name__)
+@pytest.mark.parametrize("run", sampled(SCENARIOS, 12), ids=lambda one: one.__name__)
 def test_the_same_places_as_often_as_torchs_log(run: Callable[[], object]) -> None:
     more = MORE.get(run.__name__, "nothing")
     report = compare_with_log(run, more=more)
@@ -452,9 +452,8 @@ def train(name: str) -> None:
         loss.backward()
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[] if name in SAMPLE else pytest.mark.prove) for name in NAMES]
-)
+@pytest.mark.prove
+@pytest.mark.parametrize("name", NAMES)
 @pytest.mark.filterwarnings("ignore:.*lru_cache:UserWarning")
 def test_a_model_in_training_breaks_where_torchs_log_says(name: str) -> None:
     compare_with_log(partial(train, name), more=LIMIT)

@@ -105,6 +105,7 @@ def test_what_the_break_does_not_need_goes(
     assert [part for part in gone if part in cut.code] == []
 
 
+@pytest.mark.prove
 def test_the_settings_of_the_program_hold_while_it_is_cut_down(cutter: Cutter) -> None:
     assert cutter.cut({"code": ITEM, "settings": [CAPTURED]}, ["GB0124"], fatal=False).code == ITEM
     assert len(cutter.cut({"code": ITEM, "settings": []}, ["GB0124"], fatal=False).code) < len(ITEM)

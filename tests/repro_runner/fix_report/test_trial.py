@@ -113,6 +113,7 @@ def test_a_fix_in_the_script_and_in_a_module_it_imports_is_seen_to_hold(trials: 
     assert {path: path.read_bytes() for path in program.parent.glob("*.py")} == before
 
 
+@pytest.mark.prove
 def test_a_program_that_is_a_module_is_tried_as_python_runs_it(program: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(program.parent)
     with TrialRunner(ProgramToRun(module="train", arguments=("a",)), timeout=240, seed=1) as trials:
@@ -488,6 +489,7 @@ TRICKS = {
 }
 
 
+@pytest.mark.prove
 @pytest.mark.slow
 def test_what_only_looks_like_a_fix_is_none(tmp_path: Path, children: Children, subtests: pytest.Subtests) -> None:
     (tmp_path / "helper.py").write_text("def noisy(x):\n    print(x.shape)\n")

@@ -11,7 +11,6 @@ from registry.lessons import read_cells, read_notebooks
 from repro_runner.lessons.notebooks import NOTEBOOKS, execute, make_notebook
 from tests.repro_runner.fixtures.chat_server import saying, serve_chat
 from tests.repro_runner.lessons.test_running import MEASURED
-from tests.scheduling import sampled
 
 ANSWER = """\
 CAUSE: The branch needs a number.
@@ -45,7 +44,8 @@ def test_the_committed_notebook_has_the_cells_of_its_text_file_and_outputs_witho
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("name", sampled(NAMES))
+@pytest.mark.prove
+@pytest.mark.parametrize("name", NAMES)
 def test_a_notebook_runs_from_top_to_bottom_and_shows_the_same_again(name: str) -> None:
     notebook = make_notebook(NOTEBOOKS / f"{name}.py")
     execute(notebook)

@@ -55,6 +55,7 @@ for n in range(5):
 """
 
 
+@pytest.mark.prove
 @pytest.mark.slow
 def test_a_function_past_the_limit_is_a_skipped_frame_at_its_place(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(LIMITED, "utf-8")

@@ -32,6 +32,7 @@ from repro_runner.minifier.recording import record_graphs
 from repro_runner.model_under_test import ModelUnderTest, load_model
 from repro_runner.runs import find_run
 from tests.conftest import ROOT
+from tests.scheduling import sampled
 
 pytestmark = pytest.mark.torch
 
@@ -147,7 +148,7 @@ def breaks_so(program: Program, gb_id: str) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", BROKEN)
+@pytest.mark.parametrize("name", sampled(BROKEN, 2))
 def test_what_broke_is_taken_out_with_what_it_needs_and_cut_down(name: str) -> None:
     make, gb_id, body = BROKEN[name]
     torch.manual_seed(0)
