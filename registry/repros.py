@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable
-from functools import cache
 from pathlib import Path
 
 from registry.datafile import read_data_file
@@ -13,6 +12,7 @@ from registry.dependencies import Statements
 from registry.errors import InvalidInput, Problem
 from registry.ids import id_of_program, is_gb_id
 from registry.model import Repro
+from registry.parse_cache import ParseCache
 from registry.program_text import ProgramText
 
 
@@ -20,14 +20,16 @@ def read_repros(folder: Path) -> dict[str, Repro]:
     """Return name of the program -> Repro; every unreadable file at once as InvalidInput."""
     repros: dict[str, Repro] = {}
     problems: list[Problem] = []
+    parsed_before = ParseCache()
     for path in sorted(folder.glob("*.py")):
         try:
-            repros[path.stem] = parse_repro(read_data_file(path), path.stem)
+            repros[path.stem] = parsed_before.parse(read_data_file(path), path.stem, parse_repro)
         except InvalidInput as error:
             problems += error.problems
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             problems.append(Problem(f"registry/repros/{path.name}:{line}", str(getattr(error, "msg", error))))
+    parsed_before.save()
     if problems:
         raise InvalidInput(problems)
     return repros
@@ -40,7 +42,6 @@ _LONGEST = 24
 _NAME = re.compile(r"[^_]+(_[a-z0-9]+)*")
 
 
-@cache  # a process that reads the registry again parses only what has changed
 def parse_repro(source: str, name: str) -> Repro:
     """Parse one file; SyntaxError or ValueError says what is wrong."""
     gb_id = id_of_program(name)
