@@ -202,6 +202,7 @@ FILTERS = [
 ]
 
 
+@pytest.mark.prove
 def test_a_list_link_shows_what_python_counts(visitor: Visitor) -> None:
     page = visitor.open()
     for facets in FILTERS:

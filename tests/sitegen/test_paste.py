@@ -238,6 +238,7 @@ def hostile_texts() -> list[str]:
     return [*PIECES, *mixed, *(word * 3000 for word in WORST), *(f"Explanation: {word * 3000}" for word in WORST)]
 
 
+@pytest.mark.prove
 @pytest.mark.slow
 def test_hostile_text_is_read_alike(data: Path) -> None:
     found = check_alike(hostile_texts(), data)

@@ -327,6 +327,7 @@ for backend in ("mock", "aot_mock"):
 """
 
 
+@pytest.mark.prove
 def test_the_entry_point_is_found_by_name(tmp_path: Path) -> None:
     """As torch finds it after an install: by the metadata of a distribution on the path."""
     metadata = tmp_path / "mock_backend_test-1.0.dist-info"

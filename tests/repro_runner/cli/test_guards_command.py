@@ -191,6 +191,7 @@ def test_calls_of_the_users_are_made_as_they_are(guards: Guards) -> None:
     assert "there is a graph for training and one for evaluation, and no more" in out
 
 
+@pytest.mark.prove
 def test_json_is_all_there_is_on_standard_output_even_if_the_model_prints(tmp_path: Path) -> None:
     """In a process of its own, as a user runs it."""
     (tmp_path / "model.py").write_text(MODEL, "utf-8")

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
-from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -59,7 +58,8 @@ def test_a_terminal_shows_what_failed_above_the_bar(tmp_path: Path) -> None:
     assert "0 running, 0 passed, 2 failed, 0 remaining" in shown
 
 
-@pytest.mark.parametrize("as_json", sampled([False, True]))
+@pytest.mark.prove
+@pytest.mark.parametrize("as_json", [False, True])
 def test_a_pipe_gets_lines(tmp_path: Path, as_json: bool) -> None:
     command = [*COMMAND, "--out", str(tmp_path / "x.json"), *(["--json"] if as_json else [])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)

@@ -27,6 +27,7 @@ def answer(process: subprocess.Popen[str]) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.prove
 def test_every_save_is_answered(tmp_path: Path) -> None:
     path = tmp_path / "GB0170.py"
     shutil.copy(REPRO, path)

@@ -109,6 +109,7 @@ def test_unlike_structures_are_told(
     assert [(leaf.name, leaf.reason) for leaf in report.failed_leaves] == [(name, reason)]
 
 
+@pytest.mark.prove
 def test_the_outputs_of_hugging_face_are_walked_through_their_caches_too() -> None:
     from transformers import GPT2Config, GPT2LMHeadModel
 

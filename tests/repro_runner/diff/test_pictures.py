@@ -68,6 +68,7 @@ def test_the_ground_is_transparent() -> None:
         assert corner[3] == 0
 
 
+@pytest.mark.prove
 def test_every_kind_of_tensor_can_be_drawn() -> None:
     pairs = [
         (torch.ones(()), torch.zeros(())),

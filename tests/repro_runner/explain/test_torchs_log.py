@@ -459,9 +459,8 @@ def test_a_model_in_training_breaks_where_torchs_log_says(name: str) -> None:
     compare_with_log(partial(train, name), more=LIMIT)
 
 
-@pytest.mark.parametrize(
-    "models", [pytest.param(False, id="small programs"), pytest.param(True, id="models", marks=pytest.mark.prove)]
-)
+@pytest.mark.prove
+@pytest.mark.parametrize("models", [False, True], ids=["small programs", "models"])
 @pytest.mark.timeout(900)
 @pytest.mark.filterwarnings("ignore")
 def test_the_advice_shown_is_the_one_that_was_judged(models: bool) -> None:
