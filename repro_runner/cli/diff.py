@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Run a model under two backends, from the same weights, inputs and random numbers, and compare everything it returns,
-everything it writes to, and on request its gradients. Where they differ, find the first op whose output does.
+everything it writes to, and on request its gradients. Where they differ, find the first op that is computed wrongly.
 """
 _EPILOG = """\
 exit codes: 0 equal; 1 they differ, or the backend can't run the model; 2 the model can't be run, or has no tensors

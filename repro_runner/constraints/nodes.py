@@ -63,14 +63,15 @@ def plain_size(size: int | torch.SymInt) -> int | None:
     return None if symbolic_shapes.has_free_unbacked_symbols(size) else int(_hint(size))
 
 
-def _value(node: Node) -> Any:
-    """The value that the tracer recorded: AOTAutograd keeps it in `val`, Dynamo in `example_value`."""
-    return node.meta.get("val", node.meta.get("example_value"))
+def node_value(node: Any) -> Any:
+    """The value that the tracer recorded: AOTAutograd keeps it in `val`, Dynamo in `example_value`. What is no node has
+    none."""
+    return node.meta.get("val", node.meta.get("example_value")) if isinstance(node, Node) else None
 
 
 def fake_tensors(node: Node) -> Iterator[torch.Tensor]:
     """The tensors that a node stands for, as the tracer had them."""
-    return (leaf for leaf in pytree.tree_leaves(_value(node)) if isinstance(leaf, torch.Tensor))
+    return (leaf for leaf in pytree.tree_leaves(node_value(node)) if isinstance(leaf, torch.Tensor))
 
 
 def tensors_of(node: Node) -> Iterator[TracedTensor]:
@@ -89,7 +90,7 @@ def picks_from_a_tuple(node: Node) -> bool:
     if node.target is not operator.getitem:
         return False
     picked_from = node.args[0]
-    return not (isinstance(picked_from, Node) and isinstance(_value(picked_from), torch.Tensor))
+    return not (isinstance(picked_from, Node) and isinstance(node_value(picked_from), torch.Tensor))
 
 
 def op_name(node: Node) -> str:

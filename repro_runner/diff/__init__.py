@@ -1,7 +1,7 @@
 """Compare what a backend computes with what it should, and find the first op that differs."""
 
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.first_op import FirstDifference
+from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.harness import KernelDiffHarness, diff_model
 from repro_runner.diff.report import DiffReport
 from repro_runner.diff.tensors import TensorComparison, compare_tensors

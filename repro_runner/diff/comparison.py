@@ -30,10 +30,12 @@ class LeafComparison:
     reason: str = ""
     comparison: TensorComparison | None = None
     """None if it is not about numbers."""
+    only_nan: bool = False
+    """Whether both sides are NaN throughout, so that nothing was compared."""
 
     def to_document(self) -> dict[str, Any]:
         comparison = None if self.comparison is None else self.comparison.to_document()
-        described = {"name": self.name, "part": self.part, "passed": self.passed, "reason": self.reason}
+        described = {name: getattr(self, name) for name in ("name", "part", "passed", "reason", "only_nan")}
         return {**described, "comparison": comparison}
 
 
@@ -43,10 +45,25 @@ def compare_executions(
     """Compare what was returned, the gradients, and what either side wrote to since `before`."""
     return [
         *compare_leaves(reference.output, test.output, "output", config),
+        *_compare_memory(reference, test),
         *compare_leaves(reference.gradients, test.gradients, "gradient", config),
         *compare_leaves(*_keep_written(before.inputs, reference.inputs, test.inputs), "input", config),
         *compare_leaves(*_keep_written(before.state, reference.state, test.state), "state", config),
     ]
+
+
+def _compare_memory(reference: Execution, test: Execution) -> Iterator[LeafComparison]:
+    """Outputs that share memory with what was given, on one side only: a write to one would change the other."""
+    both = [path for path, leaf in reference.output.items() if _are_alike(leaf, test.output.get(path))]
+    for path in both:
+        expected, found = (set(side.shared.get(path, ())) for side in (reference, test))
+        if more := sorted(found - expected):
+            reason = f"shares memory with {', '.join(more)}, and should not"
+        elif fewer := sorted(expected - found):
+            reason = f"should share memory with {', '.join(fewer)}, and does not"
+        else:
+            continue
+        yield LeafComparison(name=f"memory of {''.join(path)}", part="output", passed=False, reason=reason)
 
 
 def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonConfig) -> Iterator[LeafComparison]:
@@ -65,10 +82,21 @@ def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonCon
         elif _are_numbers(expected, found):
             compared = compare_tensors(expected, found, config)
             passed, reason = compared.passed, compared.reason
-            yield LeafComparison(name=name, part=part, passed=passed, reason=reason, comparison=compared)
+            nan = passed and _is_only_nan(expected)
+            yield LeafComparison(name=name, part=part, passed=passed, reason=reason, comparison=compared, only_nan=nan)
         elif not _are_equal(expected, found):
             reason = f"{_shown(found)} instead of {_shown(expected)}"
             yield LeafComparison(name=name, part=part, passed=False, reason=reason)
+
+
+def _are_alike(one: Any, other: Any) -> bool:
+    return isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape
+
+
+def _is_only_nan(value: Any) -> bool:
+    if not isinstance(value, Tensor) or not (value.is_floating_point() or value.is_complex()) or not value.numel():
+        return False
+    return bool(value.isnan().all())
 
 
 def variation(first: Execution, again: Execution) -> dict[str, float]:

@@ -38,8 +38,8 @@ class ComparisonConfig:
     """How often each side runs from the same seed. What varies between runs is reported: it need not be a fault."""
     fallback_random: bool = True
     """Let Inductor use eager's random numbers. Its own differ by design, so that dropout would always differ."""
-    max_prefixes: int = 40
-    """How many prefixes of a graph the search for the first differing op may compile one after the other."""
+    max_probes: int = 40
+    """How many graphs the search for a wrong op may compile."""
 
     def __post_init__(self) -> None:
         problems = [
@@ -50,7 +50,7 @@ class ComparisonConfig:
         ]
         problems += [
             f"{name}={value}: must be at least {least}"
-            for name, least in (("max_ulp", 0), ("repeats", 1), ("max_prefixes", 1))
+            for name, least in (("max_ulp", 0), ("repeats", 1), ("max_probes", 1))
             if (value := getattr(self, name)) is not None and value < least
         ]
         if self.rtol is not None and self.max_ulp is not None:

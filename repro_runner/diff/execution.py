@@ -3,8 +3,9 @@ gradients."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -13,8 +14,10 @@ from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.backends.by_name import Backend, find_backend
+from repro_runner.constraints.nodes import node_value
 from repro_runner.model_under_test import ModelUnderTest
-from repro_runner.values import Flat, flatten
+from repro_runner.output.units import counted
+from repro_runner.values import Flat, Path, flatten
 
 CompiledGraph = Callable[..., Any]
 
@@ -37,9 +40,34 @@ class NamedBackend:
 
         def watched(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
             seen.append(graph)
-            return backend(graph, inputs, **keywords)
+            outputs = [node_value(each) for each in graph.graph.output_node().args[0]]  # type: ignore[union-attr]
+            return _checked(backend(graph, inputs, **keywords), outputs, f"graph {len(seen)}")
 
         return lambda model: torch.compile(model, backend=watched)
+
+
+class WrongOutputs(Exception):
+    """What a backend returns does not fit the graph that it was given."""
+
+
+def _checked(compiled: CompiledGraph, outputs: Sequence[Any], graph: str) -> CompiledGraph:
+    """Call what a backend made. Dynamo unpacks what that returns as if it were right."""
+
+    def call(*arguments: Any) -> Any:
+        returned = compiled(*arguments)
+        if not isinstance(returned, tuple | list):
+            raise WrongOutputs(f"it returns a {type(returned).__name__} for {graph}, and not a list of outputs")
+        if len(returned) != len(outputs):
+            values = counted(len(returned), "value")
+            raise WrongOutputs(f"it returns {values} for {graph}, which has {counted(len(outputs), 'output')}")
+        for place, (value, traced) in enumerate(zip(returned, outputs, strict=True)):
+            if isinstance(traced, Tensor) and not isinstance(value, Tensor):
+                raise WrongOutputs(
+                    f"it returns a {type(value).__name__} as output {place} of {graph}, and not a tensor"
+                )
+        return returned
+
+    return call
 
 
 def named_backend(backend: str | Backend) -> NamedBackend:
@@ -59,6 +87,8 @@ class Execution:
     inputs: Flat
     state: Flat
     gradients: Flat
+    shared: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
+    """Outputs that share memory with inputs, parameters or buffers, by the names of these."""
 
 
 def execute(
@@ -73,6 +103,7 @@ def execute(
     _refuse_iterators(returned)
     # Copied, since some compilers use the memory of an output again in the next call.
     output = {path: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for path, leaf in returned.items()}
+    shared = _shared_memory(returned, {**inputs_of(args, kwargs), **state_of(model)})
     if gradients:
         _run_backward(subject, returned)
     return Execution(
@@ -80,7 +111,23 @@ def execute(
         inputs=inputs_of(args, kwargs),
         state=state_of(model),
         gradients={(*path, ".grad"): source.grad for path, source in sources.items()},
+        shared=shared,
     )
+
+
+def _shared_memory(returned: Flat, given: Flat) -> dict[Path, tuple[str, ...]]:
+    owners: dict[int, list[str]] = defaultdict(list)
+    for path, leaf in given.items():
+        if (memory := _memory_of(leaf)) is not None:
+            owners[memory].append("".join(path))
+    found = {path: _memory_of(leaf) for path, leaf in returned.items()}
+    return {path: tuple(owners[memory]) for path, memory in found.items() if memory is not None and memory in owners}
+
+
+def _memory_of(leaf: Any) -> int | None:
+    if not isinstance(leaf, Tensor) or leaf.layout != torch.strided or not leaf.numel():
+        return None
+    return leaf.untyped_storage().data_ptr() or None
 
 
 def _refuse_iterators(returned: Flat) -> None:

@@ -21,8 +21,9 @@ from registry.errors import InvalidInput, Problem
 from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
+from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute, inputs_of, named_backend, state_of
-from repro_runner.diff.first_op import FirstDifference, WatchedGraphs
+from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
@@ -101,7 +102,14 @@ def diff_model(
         leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
         first = None
         if find_first_op and test.backend is not None and not all(leaf.passed for leaf in leaves):
-            first = _find_first_difference(subject, test.backend, config)
+            varies = any(
+                not leaf.passed for other in found[1:] for leaf in compare_executions(before, found[0], other, config)
+            )
+            first = (
+                FirstDifference(kind="varies", compiled=0)
+                if varies
+                else _find_first_difference(subject, test.backend, config)
+            )
     return DiffReport(
         **header,
         leaves=tuple(leaves),

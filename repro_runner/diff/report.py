@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from registry.documents import Document, head
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import plain_number
-from repro_runner.diff.first_op import FirstDifference
+from repro_runner.diff.difference import FirstDifference
 from repro_runner.output.places import with_shown_places
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted
@@ -82,7 +82,11 @@ class DiffReport:
         if failed := self.failed_leaves:
             return f"{self.test} differs from {self.reference} in {len(failed)} of {counted(len(self.leaves), 'value')}"
         never = "" if self.graphs or self.test == "eager" else f"; but {self.test} was never given a graph to compile"
-        return f"{self.test} equals {self.reference} in {counted(len(self.leaves), 'value')}{never}"
+        nan = [leaf.name for leaf in self.leaves if leaf.only_nan]
+        if len(nan) == len(self.leaves):
+            return f"nothing was compared: {', '.join(nan)}: NaN throughout, under both backends{never}"
+        but = f"; but {', '.join(nan)}: NaN throughout, under both backends" if nan else ""
+        return f"{self.test} equals {self.reference} in {counted(len(self.leaves) - len(nan), 'value')}{but}{never}"
 
     def summary(self) -> str:
         """For a terminal: the table, the verdict, and what is known of the cause."""
@@ -140,39 +144,42 @@ class DiffReport:
         ]
 
 
+_WITHOUT_AN_OP = {
+    "outside": "Each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
+    "varies": "its results vary from one call to the next: no op can be blamed for that",
+    "writes": "the backend changes an input that the graph does not write to",
+    "outputs": "what the backend returns is not what it computed",
+    "copies": "even a copy of an input comes back changed: nothing that the backend returns tells what it computed",
+    "adds up": "every op is right on the operands that it was given: the difference adds up",
+    "unknown": "it is not known which op is wrong",
+}
+
+
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
     """Sentences about the first difference. What is not known is left out."""
     where = "" if found.graph is None else f"In graph {found.graph + 1} of {graphs} ({found.ops} ops) "
-    if found.kind == "outside":
-        return [
-            "Each graph by itself equals the same ops run eagerly: the difference arises between the graphs, or adds up"
-        ]
-    if found.kind == "failed":
-        return [
-            f"The first op that differs could not be found: the backend failed on the graph cut short: {found.error}"
-        ]
     if found.op is None:
-        return [f"{where}no prefix differs, only the whole graph: no single op is to blame"]
-    sentences = {
-        "op": f"{where}the first op whose output differs is {found.op}",
-        "fused": f"{where}the shortest prefix that differs ends with {found.op}; once every value in it is an output, "
-        "none differs: it is how they are fused",
-        "together": f"{where}the value of {found.op} differs, but only if the graph goes on to {found.until}",
-    }
-    alone = {
-        True: "By itself, on the same inputs, it differs, too",
-        False: "By itself, on the same inputs, it does not differ: the ops before it have a part in it",
-    }
-    lines = [sentences[found.kind], f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}"]
+        lines = [f"{where}{_WITHOUT_AN_OP[found.kind]}"]
+    elif found.kind == "op":
+        lines = [
+            f"{where}the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
+        ]
+    else:
+        lines = [f"{where}the first op whose backward is wrong is {found.op}: from the same gradients eager has others"]
+    if found.op is not None:
+        lines.append(f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
     if found.difference is not None:
         lines.append(f"  {_what_differs(found.difference)}: {found.difference.reason}")
-    if found.alone is not None:
-        lines.append(f"  {alone[found.alone]}")
-    return [*lines, f"  {found.compiled} graphs were compiled to find this"]
+    if found.others:
+        lines.append(
+            f"  {counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
+        )
+    compiled = [f"  {counted(found.compiled, 'graph')} were compiled to find this"] if found.graph is not None else []
+    return [*lines, *(f"  {sentence}" for sentence in found.open), *compiled]
 
 
 def _what_differs(difference: LeafComparison) -> str:
-    return "its output" if difference.part == "output" else f"its {difference.name}"
+    return "its output" if difference.name == "output" else difference.name
 
 
 def _row(leaf: LeafComparison) -> tuple[str, ...]:

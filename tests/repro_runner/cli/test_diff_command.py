@@ -126,7 +126,7 @@ def test_a_difference_exits_with_1_and_names_the_op_and_its_line(diff: Any, tmp_
     line = MODEL.splitlines().index("        hidden = torch.relu(self.first(x))") + 1
     assert code == 1
     assert "output['logits']  float32[5, 4]" in out and "DIFFERS" in out
-    assert "the first op whose output differs is torch.relu (node hidden, op 2," in out
+    assert "the first op that is computed wrongly is torch.relu (node hidden, op 2," in out
     assert f"small.py:{line})" in out
     run, document = only_run(tmp_path)
     assert document["first_difference"]["op"]["name"] == "torch.relu"

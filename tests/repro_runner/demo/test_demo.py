@@ -68,7 +68,7 @@ def test_on_a_terminal_it_waits_before_each_step(shown: str) -> None:
         ("check model.py:make_model --device-file device.yml", "GB0170  model.py:16  https://meta-pytorch.github.io/"),
         (
             "diff model.py:make_model --backend faulty_gelu:backend --pictures",
-            "In graph 1 of 2 (5 ops) the first op whose output differs is torch._C._nn.gelu",
+            "In graph 1 of 2 (5 ops) the first op that is computed wrongly is torch._C._nn.gelu",
         ),
         ("guards model.py:make_model", "dimension 0 of x was 4, now 5"),
         ("guards model.py:make_model", "torch.compile(model, dynamic=True)"),

@@ -1,4 +1,4 @@
-"""The first op that differs, found by compiling growing prefixes: always the right one, or none."""
+"""The op that a backend computes wrongly: always the right one, or none."""
 
 from __future__ import annotations
 
@@ -138,13 +138,13 @@ def thirty() -> list[tuple[str, int, str]]:
     return found
 
 
-@pytest.mark.parametrize("k", sampled(30, 10))
+@pytest.mark.parametrize("k", sampled(30, 4))
 def test_each_op_of_thirty_is_named_when_it_alone_is_corrupted(k: int, thirty: list[tuple[str, int, str]]) -> None:
     target, nth, node = thirty[k]
     found = first_difference(thirty_ops, square(), Corrupting(target, nth))
     assert found.op is not None
     assert (found.kind, found.op.node, found.op.position, found.ops) == ("op", node, k + 1, 30)
-    assert found.compiled <= 6
+    assert (found.compiled, found.others) == (2, 0)
     assert found.op.source.startswith(f"{__file__}:")
     assert found.difference is not None and not found.difference.passed
 
@@ -158,7 +158,6 @@ def test_the_op_is_described_by_its_line_and_what_it_takes() -> None:
     assert [str(each) for each in found.op.operands] == ["h: float32[4, 4]", "b: float32[4, 4]"]
     assert found.difference is not None and found.difference.comparison is not None
     assert found.difference.comparison.shape == (8, 4)
-    assert found.alone is True
 
 
 # A difference may vanish, or come and go.
@@ -183,7 +182,7 @@ def test_a_difference_that_vanishes_further_on_is_found_where_it_first_was() -> 
         return lambda *arguments: Both(graph, "", 0, spoiled).run(*arguments)
 
     found = first_difference(program, torch.rand(4) + 1, backend)
-    assert (found.kind, found.op and found.op.name) == ("op", "torch.neg")
+    assert (found.kind, found.op and found.op.name, found.others) == ("op", "torch.neg", 1)
 
 
 def test_an_op_that_is_wrong_for_some_values_only_is_found() -> None:
@@ -200,43 +199,38 @@ def test_an_op_that_is_wrong_for_some_values_only_is_found() -> None:
     assert (found.kind, found.op.name, found.op.position) == ("op", "torch.exp", 8)
 
 
-def test_a_difference_that_only_the_whole_graph_has_is_blamed_on_no_op() -> None:
-    for backend in (Corrupting("tanh", least_ops=32), Corrupting("cat", least_ops=32), spoiled_outputs(least_ops=32)):
-        found = first_difference(thirty_ops, square(), backend)
-        assert (found.kind, found.op) == ("whole", None), backend
+@pytest.mark.parametrize("target", ["tanh", "cat"])
+def test_an_op_that_is_wrong_only_in_large_graphs_is_found(target: str) -> None:
+    found = first_difference(thirty_ops, square(), Corrupting(target, least_ops=32))
+    assert (found.kind, found.op and found.op.name) == ("op", f"torch.{target}")
 
 
-def spoiled_outputs(least_ops: int) -> Callable[..., Any]:
-    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
-        calls = sum(node.op.startswith("call") for node in graph.graph.nodes)
-        if calls < least_ops:
-            return graph.forward
+def test_a_backend_that_spoils_what_it_returns_is_told_from_one_that_computes_wrongly() -> None:
+    def spoils_all(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
         return lambda *arguments: [spoiled(value) for value in graph(*arguments)]
 
-    return backend
+    def spoils_the_first(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: [spoiled(value) if at == 0 else value for at, value in enumerate(graph(*arguments))]
+
+    assert first_difference(thirty_ops, square(), spoils_all).kind == "copies"
+    found = first_difference(thirty_ops, square(), spoils_the_first)
+    assert (found.kind, found.op, found.difference and found.difference.name) == ("outputs", None, "output 0")
 
 
-def test_an_op_that_is_wrong_only_in_company_is_named_with_its_company() -> None:
-    found = first_difference(thirty_ops, square(), Corrupting("tanh", least_ops=20))
-    assert found.op is not None and found.until is not None
-    assert (found.kind, found.op.name) == ("together", "torch.tanh")
-    assert found.op.position < found.until.position < found.ops
-
-
-def test_ops_that_are_wrong_only_when_fused_are_told_from_an_op_that_is_wrong() -> None:
+def only_fused(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """A graph with one output stands for a fused kernel."""
+    outputs = graph.graph.output_node().args[0]
+    fused = isinstance(outputs, tuple | list) and len(outputs) == 1
+    return Corrupting("mul", nth=2)(graph, inputs) if fused else graph.forward
 
-    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        outputs = graph.graph.output_node().args[0]
-        fused = isinstance(outputs, tuple) and len(outputs) == 1
-        return Corrupting("mul", nth=2)(graph, inputs) if fused else graph.forward
 
+def test_ops_that_are_wrong_only_when_fused_are_blamed_on_no_op() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return torch.sin((x * 2.0 + 1.0) * 3.0) + 1.0
 
-    found = first_difference(program, torch.rand(4), backend)
-    assert found.op is not None
-    assert (found.kind, found.op.name, found.op.position) == ("fused", "operator.mul", 3)
+    found = first_difference(program, torch.rand(4), only_fused)
+    assert (found.kind, found.op) == ("unknown", None)
+    assert "4 of 5 ops could not be judged: while it is watched, the difference vanishes" in found.open
 
 
 def test_an_error_that_adds_up_is_not_blamed_on_the_op_alone() -> None:
@@ -255,8 +249,7 @@ def test_an_error_that_adds_up_is_not_blamed_on_the_op_alone() -> None:
         return x + 0.0 + 0.0 + 0.0 + 0.0
 
     found = first_difference(program, torch.zeros(4), backend)
-    assert found.op is not None
-    assert (found.kind, found.op.position, found.alone) == ("op", 3, False)
+    assert (found.kind, found.op) == ("adds up", None)
 
 
 # Long graphs, several graphs, graphs that can't be cut.
@@ -274,16 +267,20 @@ def test_a_long_graph_takes_few_compilations(nth: int) -> None:
     assert (found.kind, found.op and found.op.position, found.compiled <= 4) == ("op", 2 * nth - 1, True)
 
 
-def test_a_long_graph_is_bisected_if_its_values_as_outputs_tell_nothing() -> None:
+@pytest.mark.parametrize("most", [1, 8])
+def test_where_the_backend_takes_few_outputs_few_ops_are_watched_at_a_time(most: int) -> None:
     def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         outputs = graph.graph.output_node().args[0]
-        if isinstance(outputs, tuple) and len(outputs) > 1:
+        if isinstance(outputs, tuple) and len(outputs) > most:
             raise MemoryError("too many outputs")
         return Corrupting("relu", 17)(graph, inputs)
 
     found = first_difference(chain, torch.rand(4), backend)
-    assert (found.kind, found.op and found.op.position) == ("fused", 33)
-    assert found.compiled < 14
+    if most == 1:
+        assert (found.kind, found.op) == ("unknown", None)
+        assert any("MemoryError: too many outputs" in sentence for sentence in found.open)
+    else:
+        assert (found.kind, found.op and found.op.position) == ("op", 33)
 
 
 def test_the_graph_is_named_and_a_graph_that_only_gets_wrong_inputs_is_not() -> None:
@@ -331,15 +328,15 @@ def test_a_difference_outside_every_graph_is_said_to_be_there() -> None:
     assert (found.kind, found.op) == ("outside", None)
 
 
-def test_a_backend_that_can_not_compile_a_prefix_is_reported() -> None:
+def test_a_backend_that_fails_on_every_graph_that_is_watched_is_reported() -> None:
     def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        if sum(node.op.startswith("call") for node in graph.graph.nodes) < 32:
-            raise RuntimeError("only whole models, please")
+        if sum(node.op.startswith("call") for node in graph.graph.nodes) > 32:
+            raise RuntimeError("no more than this")
         return Corrupting("cat")(graph, inputs)
 
     report = KernelDiffHarness(thirty_ops, square(), test_backend=backend, config=ONCE).compare()
-    assert report.first_difference is not None and report.first_difference.kind == "failed"
-    assert "its first 12 ops: RuntimeError: only whole models, please" in report.summary()
+    assert report.first_difference is not None and report.first_difference.kind == "unknown"
+    assert "the backend failed on the graph that is watched: RuntimeError: no more than this" in report.summary()
 
 
 # What graphs are made of.
@@ -361,7 +358,7 @@ def test_what_an_op_writes_into_a_buffer_counts_as_its_output() -> None:
     found = first_difference(model, torch.rand(8, 4), backend)
     assert found.op is not None and found.difference is not None
     assert (found.kind, found.op.name) == ("op", "torch.nn.functional.batch_norm")
-    assert found.difference.part == "effect" and found.difference.name.startswith("input ")
+    assert found.difference.part == "effect" and found.difference.name.startswith("what it writes to ")
 
 
 @pytest.mark.parametrize(
@@ -432,5 +429,5 @@ def test_an_op_whose_backward_is_wrong_is_found_by_the_gradients() -> None:
     config = ComparisonConfig(repeats=1, gradients=True)
     found = first_difference(program, torch.rand(4, requires_grad=True), backend, config)
     assert found.op is not None and found.difference is not None
-    assert (found.kind, found.op.name, found.difference.name) == ("op", "torch.tanh", "gradient of input 0")
+    assert (found.kind, found.op.name, found.difference.name) == ("backward", "torch.tanh", "gradient of mul")
     assert KernelDiffHarness(program, torch.rand(4, requires_grad=True), test_backend=backend).compare().passed

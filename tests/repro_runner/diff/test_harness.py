@@ -376,6 +376,53 @@ def test_a_model_that_can_not_be_compared_is_refused(
     assert told in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda outputs: outputs[:-1], "it returns 1 value for graph 1, which has 2 outputs"),
+        (lambda outputs: [*outputs, outputs[0]], "it returns 3 values for graph 1, which has 2 outputs"),
+        (lambda outputs: outputs[0], "it returns a Tensor for graph 1, and not a list of outputs"),
+        (lambda outputs: [1.0, outputs[1]], "it returns a float as output 0 of graph 1, and not a tensor"),
+    ],
+)
+def test_what_does_not_fit_the_graph_is_told_with_its_number(change: Callable[[Any], Any], told: str) -> None:
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: change(list(graph(*arguments)))
+
+    report = KernelDiffHarness(lambda x: (x + 1, x * 2), torch.rand(3), test_backend=backend).compare()
+    assert (report.passed, report.failure) == (False, f"WrongOutputs: {told}")
+
+
+def test_an_output_that_is_the_memory_of_an_input_is_told() -> None:
+    def backend(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: [next(each for each in arguments if isinstance(each, torch.Tensor))]
+
+    report = KernelDiffHarness(lambda x: x + 0, torch.rand(3), test_backend=backend).compare(find_first_op=False)
+    assert [(leaf.name, leaf.reason) for leaf in report.failed_leaves] == [
+        ("memory of output", "shares memory with args[0], and should not")
+    ]
+    assert KernelDiffHarness(lambda x: x.view(-1), torch.rand(3, 2), test_backend="aot_eager").compare().passed
+
+
+def test_nan_on_both_sides_is_not_called_equal() -> None:
+    report = KernelDiffHarness(lambda x: x / 0, torch.zeros(3), test_backend="aot_eager").compare()
+    assert report.verdict() == "nothing was compared: output: NaN throughout, under both backends"
+    report = KernelDiffHarness(lambda x: (x / 0, x + 1), torch.zeros(3), test_backend="aot_eager").compare()
+    assert report.verdict() == ("aot_eager equals eager in 1 value; but output[0]: NaN throughout, under both backends")
+
+
+def test_a_backend_that_varies_is_told_as_that_and_no_op_is_blamed() -> None:
+    noise = torch.Generator().manual_seed(1)
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: [value + torch.rand(3, generator=noise) for value in graph(*arguments)]
+
+    report = KernelDiffHarness(lambda x: x.sin() + 1, torch.rand(3), test_backend=backend).compare()
+    assert report.first_difference is not None
+    assert (report.first_difference.kind, report.first_difference.op) == ("varies", None)
+    assert "its results vary from one call to the next: no op can be blamed for that" in report.summary()
+
+
 def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
     subject = ModelUnderTest(name="mine.py:make", model=lambda x: (x / 0, x + 1), args=(torch.zeros(2),), seed=3)
     report = diff_model(subject, test_backend=off_by_one_percent)
@@ -391,7 +438,9 @@ def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
     assert [leaf["passed"] for leaf in document["leaves"]] == [True, False]
     first = document["first_difference"]
     assert first is not None and (first["kind"], first["op"]["name"]) == ("op", "operator.add")
-    assert document["cause"][0].startswith("In graph 1 of 1 (2 ops) the first op whose output differs is operator.add")
+    assert document["cause"][0].startswith(
+        "In graph 1 of 1 (2 ops) the first op that is computed wrongly is operator.add"
+    )
 
 
 def test_a_long_table_shows_what_differs_and_counts_the_rest() -> None:

@@ -181,7 +181,7 @@ def test_a_line_that_broke_again_when_it_was_compiled_again_is_one_break(run: Ru
 def test_paths_in_a_verdict_are_short(run: RunFolder, path: str, shown: str) -> None:
     document = sample_documents()["numerics.json"]
     path = path.replace("FOLDER", str(run.path.parent.parent))
-    document["cause"] = [f"In graph 1 the first op whose output differs is gelu (op 3, {path}:15)"]
+    document["cause"] = [f"In graph 1 the first op that is computed wrongly is gelu (op 3, {path}:15)"]
     run.write_json("numerics.json", document)
     assert text_of(page(run), ".verdicts [href='#numerics']").endswith(f"gelu (op 3, {shown}:15)")
 

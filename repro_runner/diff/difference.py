@@ -1,0 +1,69 @@
+"""What is known of the first op that a backend computes wrongly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from repro_runner.diff.comparison import LeafComparison
+from repro_runner.diff.graph_ops import Operand
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Op:
+    """An op of a graph."""
+
+    name: str
+    """`torch.relu`, `Tensor.add_`, `aten.mm.default`."""
+    node: str
+    source: str
+    """`file:line` of the user's code."""
+    position: int
+    """Counted from 1 among the ops that yield tensors."""
+    operands: tuple[Operand, ...]
+
+    def to_document(self) -> dict[str, Any]:
+        operands = [{"name": each.name, "dtype": each.dtype, "shape": list(each.shape)} for each in self.operands]
+        plain = {name: getattr(self, name) for name in ("name", "node", "source", "position")}
+        return {**plain, "operands": operands}
+
+    def __str__(self) -> str:
+        return f"{self.name} (node {self.node}, op {self.position}{f', {self.source}' if self.source else ''})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstDifference:
+    """Where outputs or gradients begin to differ. `kind` says what is known:
+
+    op         `op` is computed wrongly: eager has another result for the same operands
+    backward   its backward is: eager has other gradients for the same gradients of its results
+    varies     results vary from one call to the next
+    writes     an input is changed that the graph does not write to
+    outputs    what is returned is not what was computed
+    copies     even a copy of an input comes back changed: nothing that is returned can be trusted
+    adds up    every op is right on the operands that it was given
+    unknown    `open` says what was tried
+    outside    no graph differs from the same graph run eagerly
+    """
+
+    kind: str
+    compiled: int
+    """How many graphs were compiled to find it."""
+    ops: int = 0
+    """The number of ops in the graph."""
+    graph: int | None = None
+    """Which of the model's graphs, counted from 0 in the order in which they were compiled."""
+    op: Op | None = None
+    others: int = 0
+    """How many more ops are wrong."""
+    aten: bool = False
+    """Whether the op is one of the functional graph of aten ops, and not of Dynamo's."""
+    difference: LeafComparison | None = None
+    open: tuple[str, ...] = ()
+    """Sentences on what was tried, and what is not known."""
+
+    def to_document(self) -> dict[str, Any]:
+        difference = None if self.difference is None else self.difference.to_document()
+        names = ("kind", "graph", "ops", "compiled", "others", "aten")
+        plain = {name: getattr(self, name) for name in names}
+        return {**plain, "open": list(self.open), "op": self.op and self.op.to_document(), "difference": difference}

@@ -1,0 +1,315 @@
+"""The ops of a graph that Dynamo or AOTAutograd traced, copies of the graph that also return what these ops compute,
+and runs of a graph from the state in which the model ran it: inputs, random numbers, gradients."""
+
+from __future__ import annotations
+
+import copy
+import math
+import operator
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx import Graph, GraphModule, Interpreter, Node
+
+from repro_runner.constraints.nodes import op_name, source_line
+from repro_runner.diff.execution import random_like
+from repro_runner.torch_seams import pytree
+from repro_runner.values import Flat
+
+Place = tuple[int, ...]
+"""Where a tensor is in an op's value: `()` for the value itself, `(1, 0)` for the first item of its second."""
+Slot = tuple[Node, Place]
+"""A tensor of a graph: the node that yields it, and its place there."""
+Moment = tuple[Node, Place, Node]
+"""A slot, just after the node that made it or wrote to it."""
+
+# Between such a pair of calls tensors differ from those outside (vmap's lack a dimension): none can be an output.
+_OPENS = re.compile(r"_increment_nesting$|^_?enter_(?!autocast)")
+_CLOSES = re.compile(r"_decrement_nesting$|^_?exit_(?!autocast)")
+# These write to running statistics, and torch does not count that as a write.
+_WRITES_UNSEEN = re.compile(r"batch_norm|instance_norm")
+_CALLS = ("call_function", "call_method", "call_module")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand:
+    """A tensor that an op takes, by the name of the node that yields it."""
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype}{list(self.shape)}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GraphOp:
+    """An op that computes tensors, or a region of ops whose values exist only inside it."""
+
+    nodes: tuple[Node, ...]
+    """The op itself; or all nodes of the region, from the one that opens it to the one that closes it."""
+    node: Node
+    """The op itself; or the last op of the region whose value is used outside."""
+    operands: tuple[Operand, ...]
+    before: tuple[Moment, ...]
+    """The tensors that it takes, each at the last moment before it."""
+    after: tuple[Moment, ...]
+    """The tensors that it yields, and those that it writes to."""
+
+    @property
+    def name(self) -> str:
+        """As the user would write it: `torch.relu`, `Tensor.add_`, `operator.add`."""
+        return op_name(self.node)
+
+    @property
+    def source(self) -> str:
+        return source_line(self.node)
+
+
+class OpsOfGraph:
+    """The ops of a graph, in order. The graph is run once to find them, which may change `inputs`."""
+
+    def __init__(self, graph: GraphModule, inputs: Sequence[Any]) -> None:
+        self.graph = graph
+        self._nodes = list(graph.graph.nodes)
+        self._order = {node: at for at, node in enumerate(self._nodes)}
+        self._seen = _Observer(graph).observe(inputs)
+        self._regions = {node: region for region in self._find_regions() for node in region}
+        self.ops = tuple(self._find_ops())
+
+    @property
+    def outputs(self) -> list[Any]:
+        """What the graph returns: nodes, or plain values."""
+        return list(self._nodes[-1].args[0])
+
+    def returning(self, moments: Sequence[Moment]) -> GraphModule:
+        """The graph with further outputs: copies of tensors as they are at these moments."""
+        asked: dict[Node, list[Slot]] = defaultdict(list)
+        for node, place, when in moments:
+            asked[when].append((node, place))
+        graph = Graph()
+        copies: dict[Node, Node] = {}
+        taken: dict[Moment, Node] = {}
+        for node in self._nodes[:-1]:
+            copies[node] = graph.node_copy(node, copies.__getitem__)
+            for maker, place in asked[node]:
+                # Detached, so that the backward stays as it is; a copy, so that it shares memory with nothing.
+                tensor = graph.call_method("detach", (pick(graph, copies[maker], place),))
+                taken[maker, place, node] = graph.call_method("clone", (tensor,))
+        own = (copies[each] if isinstance(each, Node) else each for each in self.outputs)
+        graph.output((*own, *(taken[moment] for moment in moments)))
+        return copy.deepcopy(GraphModule(self.graph, graph))  # a compiler may change what the graph refers to
+
+    def _find_regions(self) -> Iterator[tuple[Node, ...]]:
+        depth, opened = 0, 0
+        for at, node in enumerate(self._nodes):
+            name = str(getattr(node.target, "__name__", ""))
+            before, depth = depth, depth + bool(_OPENS.search(name)) - bool(_CLOSES.search(name))
+            if depth > 0 and before == 0:
+                opened = at
+            elif depth == 0 and before > 0:
+                yield tuple(self._nodes[opened : at + 1])
+
+    def _find_ops(self) -> Iterator[GraphOp]:
+        for node in self._nodes:
+            region = self._regions.get(node)
+            if region is None:
+                if node.op in _CALLS and self._seen.tensors[node] and not self._picks_an_item(node):
+                    yield self._op((node,), node)
+            elif node is region[-1]:
+                used = [each for each in region if any(user not in region for user in each.users)]
+                yield from (self._op(region, each) for each in used[-1:] if self._seen.tensors[each])
+
+    def _op(self, nodes: tuple[Node, ...], node: Node) -> GraphOp:
+        taken = dict.fromkeys(each for inner in nodes for each in inner.all_input_nodes if each not in nodes)
+        slots = [(each, place) for each in taken for place in self._seen.tensors[each]]
+        written = (slot for inner in nodes for slot in self._seen.writes[inner] if slot[0] not in nodes)
+        after = dict.fromkeys([*((node, place) for place in self._seen.tensors[node]), *written])
+        return GraphOp(
+            nodes=nodes,
+            node=node,
+            operands=tuple(self._seen.tensors[each][place] for each, place in slots),
+            before=tuple((*slot, self.last_change(slot, nodes[0])) for slot in slots),
+            after=tuple((*slot, nodes[-1]) for slot in after),
+        )
+
+    def untouched_input(self) -> list[Moment]:
+        """The smallest tensor among the inputs that no op writes to, after the first op; empty if there is none."""
+        inputs = [node for node in self._nodes if node.op == "placeholder" and self.is_tensor(node)]
+        sizes = {node: math.prod(self._seen.tensors[node][()].shape) for node in inputs}
+        kept = [node for node in inputs if (node, ()) not in self._seen.writers and sizes[node] > 1]
+        return [(node, (), op.nodes[-1]) for node in sorted(kept, key=sizes.__getitem__)[:1] for op in self.ops[:1]]
+
+    @property
+    def has_writes_or_regions(self) -> bool:
+        return bool(self._regions) or any(self._seen.writes.values())
+
+    def is_tensor(self, node: Node) -> bool:
+        return () in self._seen.tensors[node]
+
+    def last_change(self, slot: Slot, before: Node | None = None) -> Node:
+        """The node that made or wrote to a tensor last, before another node or the end."""
+        end = len(self._nodes) if before is None else self._order[before]
+        writers = [node for node in self._seen.writers.get(slot, ()) if self._order[node] < end]
+        last = writers[-1] if writers else slot[0]
+        return self._regions[last][-1] if last in self._regions else last
+
+    def _picks_an_item(self, node: Node) -> bool:
+        """Whether the node only takes an item of the value of another op. Then it does not count as an op."""
+        if node.target is not operator.getitem or not isinstance(node.args[0], Node):
+            return False
+        return () not in self._seen.tensors[node.args[0]]
+
+
+@dataclass(slots=True)
+class _Seen:
+    tensors: dict[Node, dict[Place, Operand]] = field(default_factory=dict)
+    """What each node yields."""
+    writes: dict[Node, list[Slot]] = field(default_factory=dict)
+    """What each node writes to, besides what it yields: through any name for the same memory."""
+    writers: dict[Slot, list[Node]] = field(default_factory=lambda: defaultdict(list))
+
+
+class _Observer(Interpreter):
+    """Run a graph, and note which tensors each node yields and writes to."""
+
+    def __init__(self, graph: GraphModule) -> None:
+        super().__init__(graph)
+        self._seen = _Seen()
+        self._versions: dict[Slot, tuple[Tensor, int]] = {}
+
+    def observe(self, inputs: Sequence[Any]) -> _Seen:
+        with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
+            self.run(*inputs)
+        return self._seen
+
+    def run_node(self, n: Node) -> Any:
+        read = n.all_input_nodes if _WRITES_UNSEEN.search(op_name(n)) else []
+        before = {each: self.env[each].clone() for each in read if isinstance(self.env[each], Tensor)}
+        value = super().run_node(n)
+        changed = [slot for slot, (tensor, version) in self._versions.items() if _version(tensor) != version]
+        unseen = [(each, ()) for each, tensor in before.items() if not torch.equal(self.env[each], tensor)]
+        changed += [slot for slot in unseen if slot not in changed]
+        self._versions |= {slot: (tensor, _version(tensor)) for slot in changed for tensor in [self._versions[slot][0]]}
+        self._seen.writes[n] = changed
+        for slot in changed:
+            self._seen.writers[slot].append(n)
+        tensors = tensors_by_place(value)
+        self._versions |= {(n, place): (tensor, _version(tensor)) for place, tensor in tensors.items()}
+        self._seen.tensors[n] = {place: _describe_tensor(n, tensor) for place, tensor in tensors.items()}
+        return value
+
+
+def _version(tensor: Tensor) -> int:
+    return 0 if tensor.is_inference() else tensor._version
+
+
+def _describe_tensor(node: Node, tensor: Tensor) -> Operand:
+    return Operand(name=node.name, dtype=str(tensor.dtype).removeprefix("torch."), shape=tuple(tensor.shape))
+
+
+def tensors_by_place(value: Any) -> dict[Place, Tensor]:
+    """The tensors in nested tuples and lists. What is in other objects can't be picked by an index."""
+    leaves, _ = pytree.tree_flatten_with_path(value)
+    return {
+        tuple(key.idx for key in path if isinstance(key, pytree.SequenceKey)): leaf
+        for path, leaf in leaves
+        if isinstance(leaf, Tensor) and all(isinstance(key, pytree.SequenceKey) for key in path)
+    }
+
+
+def pick(graph: Graph, node: Node, place: Place) -> Node:
+    """A node, or an item of its value."""
+    for item in place:
+        node = graph.call_function(operator.getitem, (node, item))
+    return node
+
+
+class GraphInputs:
+    """What a graph was called with. Tensors that share memory do so in each copy, too."""
+
+    def __init__(self, inputs: Sequence[Any]) -> None:
+        self._requires_grad = [isinstance(value, Tensor) and value.requires_grad for value in inputs]
+        self._is_leaf = [isinstance(value, Tensor) and value.is_leaf for value in inputs]
+        self._values = copy.deepcopy([value.detach() if isinstance(value, Tensor) else value for value in inputs])
+        self._random = torch.get_rng_state()
+        self._cuda_random = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
+
+    def fresh(self) -> tuple[list[Any], dict[int, Tensor]]:
+        """Copies that a graph may write to, and by position the leaves that will have gradients."""
+        values = copy.deepcopy(self._values)
+        leaves = {place: value.requires_grad_() for place, value in enumerate(values) if self._requires_grad[place]}
+        with torch.enable_grad():
+            for place, leaf in leaves.items():
+                if not self._is_leaf[place]:  # an in-place write is allowed to a computed tensor, not to a leaf
+                    values[place] = leaf.clone()
+        return values, leaves
+
+    def with_leaves(self, more: Sequence[Tensor]) -> GraphInputs:
+        """These inputs, and further ones that require gradients."""
+        extended = copy.copy(self)
+        extended._values = [*self._values, *more]
+        extended._requires_grad = [*self._requires_grad, *(True for _ in more)]
+        extended._is_leaf = [*self._is_leaf, *(True for _ in more)]
+        return extended
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, place: int) -> Any:
+        return self._values[place]
+
+    def plain(self) -> list[Any]:
+        """Copies without gradients."""
+        return copy.deepcopy(self._values)
+
+    def restore_random(self) -> None:
+        torch.set_rng_state(self._random)
+        if self._cuda_random:
+            torch.cuda.set_rng_state_all(self._cuda_random)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphRun:
+    """What a graph left: what it returned, its inputs after the call, and the gradients of those that require one."""
+
+    returned: list[Any]
+    inputs: Flat
+    gradients: Flat
+
+    @property
+    def names_of_gradients(self) -> set[str]:
+        return {name for (name,) in self.gradients}
+
+    def flat(self, outputs: int) -> Flat:
+        """The first outputs, the inputs and the gradients by name."""
+        named: Flat = {(f"output {place}",): _plain(value) for place, value in enumerate(self.returned[:outputs])}
+        return {**named, **self.inputs, **self.gradients}
+
+
+def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool) -> GraphRun:
+    """Call a graph, or what a backend made of it; with `gradients`, run a backward from its outputs."""
+    arguments, leaves = inputs.fresh()
+    inputs.restore_random()
+    with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
+        returned = list(call(*arguments))
+    after: Flat = {
+        (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
+    }
+    if gradients:
+        tensors = [value for value in returned if isinstance(value, Tensor) and value.requires_grad]
+        generator = torch.Generator().manual_seed(0)
+        if tensors:
+            torch.autograd.backward(tensors, [random_like(each, generator) for each in tensors])
+    grads: Flat = {(f"gradient of input {place}",): leaf.grad for place, leaf in leaves.items()} if gradients else {}
+    return GraphRun(returned=returned, inputs=after, gradients=grads)
+
+
+def _plain(value: Any) -> Any:
+    return value.detach() if isinstance(value, Tensor) else value

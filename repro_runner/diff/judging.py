@@ -1,0 +1,139 @@
+"""A graph as eager and a backend run it, and how its ops are judged: all at once where that works, else in parts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.fx import GraphModule, Node
+
+from repro_runner.backends.by_name import Backend
+from repro_runner.diff.comparison import LeafComparison, compare_leaves
+from repro_runner.diff.config import ComparisonConfig
+from repro_runner.diff.difference import FirstDifference, Op
+from repro_runner.diff.graph_ops import GraphInputs, GraphOp, GraphRun, OpsOfGraph, run_graph
+from repro_runner.model_under_test.model import describe_error
+from repro_runner.values import Flat
+
+_CONFIRMED = 3
+"""So many of the ops that are wrong while all are watched are watched again by themselves."""
+
+
+_GIVEN_UP = 4
+"""So many single ops that can't be judged are enough: it would be the same with the others."""
+
+
+class NotShown(Exception):
+    """While these ops are watched, nothing can be said about them; the text says why."""
+
+
+class CopiesChanged(Exception):
+    """Even a copy of an input comes back changed, so that no value which the backend returns can be trusted."""
+
+
+Wrong = dict[GraphOp, LeafComparison]
+Probe = Callable[[Sequence[GraphOp]], Wrong]
+"""Watch these ops, and return those that are wrong. Raises NotShown."""
+
+
+def judge_in_parts(ops: Sequence[GraphOp], probe: Probe, most: int) -> tuple[Wrong, list[tuple[int, str]]]:
+    """(the wrong ops of the first part that has one, confirmed one by one; how many ops could not be judged, and why).
+
+    At most `most` graphs are compiled."""
+    parts, left = [list(ops)], most
+    unjudged: list[tuple[int, str]] = []
+    while parts and left > 0 and len(unjudged) < _GIVEN_UP:
+        part = parts.pop(0)
+        left -= 1
+        try:
+            wrong = probe(part)
+        except NotShown as reason:
+            if len(part) > 1:
+                parts[:0] = [part[: len(part) // 2], part[len(part) // 2 :]]
+            else:
+                unjudged.append((1, str(reason)))
+            continue
+        for op in list(wrong)[:_CONFIRMED]:
+            confirmed, why = _confirm(op, probe)
+            if confirmed:
+                return {**confirmed, **{other: found for other, found in wrong.items() if other is not op}}, unjudged
+            unjudged.append((1, why))
+    unjudged += [(len(part), "not tried") for part in parts]
+    return {}, unjudged
+
+
+def _confirm(op: GraphOp, probe: Probe) -> tuple[Wrong, str]:
+    try:
+        return probe([op]), f"{op.name} is wrong while other ops are watched, too, and right when it alone is"
+    except NotShown as reason:
+        return {}, str(reason)
+
+
+class GraphUnderTest:
+    """A graph that was called with `inputs`, as eager and the backend run it."""
+
+    def __init__(self, graph: GraphModule, inputs: GraphInputs, backend: Backend, config: ComparisonConfig) -> None:
+        self.inputs, self.backend, self.config = inputs, backend, config
+        self.ops = OpsOfGraph(graph, inputs.fresh()[0])
+        self.expected = self.run(graph)
+        self.compiled = 0
+        before: Flat = {(f"input {at}",): each for at, each in enumerate(inputs.plain()) if isinstance(each, Tensor)}
+        written = differing(before, self.expected.inputs, ComparisonConfig(rtol=0, atol=0))
+        self.not_written = {name for (name,) in before if name not in written}
+        """The inputs that eager leaves as they are."""
+
+    @property
+    def outputs(self) -> int:
+        return len(self.ops.outputs)
+
+    def input_of(self, node: Node) -> Any:
+        """What the graph is given for a placeholder."""
+        return self.inputs[self.ops.graph.graph.find_nodes(op="placeholder").index(node)]
+
+    def run(self, call: Callable[..., Any]) -> GraphRun:
+        return run_graph(call, self.inputs, gradients=self.config.gradients)
+
+    def watch(self, graph: GraphModule, inputs: GraphInputs, symptom: Set[str]) -> GraphRun:
+        """Run a graph that shows more than this one, as the backend compiles it. NotShown if that fails, or if nothing
+        of what should differ does."""
+        self.compiled += 1
+        try:
+            # The backend is called as Dynamo would call it: the graph is traced already.
+            with torch.set_grad_enabled(torch.is_grad_enabled()):
+                compiled = self.backend(graph, inputs.fresh()[0])
+            found = run_graph(compiled, inputs, gradients=self.config.gradients)
+        except Exception as error:
+            raise NotShown(f"the backend failed on the graph that is watched: {describe_error(error)}") from error
+        if not symptom & self.differing(found).keys():
+            raise NotShown("while it is watched, the difference vanishes")
+        return found
+
+    def differing(self, found: GraphRun) -> dict[str, LeafComparison]:
+        """By name, what differs from eager: outputs, inputs, gradients."""
+        return differing(self.expected.flat(self.outputs), found.flat(self.outputs), self.config)
+
+
+def differing(expected: Flat, found: Flat, config: ComparisonConfig, part: str = "output") -> dict[str, LeafComparison]:
+    """By name, what differs."""
+    return {leaf.name: leaf for leaf in compare_leaves(expected, found, part, config) if not leaf.passed}
+
+
+def found_op(kind: str, graph: GraphUnderTest, wrong: Wrong) -> FirstDifference:
+    op, difference = next(iter(wrong.items()))
+    position = graph.ops.ops.index(op) + 1
+    named = Op(name=op.name, node=op.node.name, source=op.source, position=position, operands=op.operands)
+    return FirstDifference(kind=kind, compiled=0, op=named, difference=difference, others=len(wrong) - 1)
+
+
+def unknown(unjudged: Sequence[tuple[int, str]], graph: GraphUnderTest) -> FirstDifference:
+    """What could not be judged, by reason."""
+    ops, counts = len(graph.ops.ops), Counter[str]()
+    for number, why in unjudged:
+        counts[why] += number
+    judged = ops - counts.total()
+    right = [f"{judged} of {ops} ops are right on the operands that they were given"] if judged > 0 else []
+    left = (f"{number} of {ops} ops could not be judged: {why}" for why, number in counts.items())
+    return FirstDifference(kind="unknown", compiled=0, open=(*right, *left))

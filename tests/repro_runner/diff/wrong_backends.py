@@ -1,0 +1,529 @@
+"""Backends that are wrong on purpose, each in one way, and five models to try them on.
+
+A backend notes the lines of the ops that it spoils in the model's own graphs. So whatever `diff` says can be held
+against the truth: named right, not known, or wrong.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.fx import GraphModule, Interpreter, Node
+
+from repro_runner.backends.by_name import Backend
+from repro_runner.constraints.nodes import op_name, source_line
+from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness
+from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.torch_seams import aot_autograd, make_boxed_func, pytree
+
+Model = tuple[nn.Module, Any]
+
+
+# The models
+
+
+class CachedBlock(nn.Module):
+    """A transformer block that decodes one token, and writes its key and value into a cache."""
+
+    def __init__(self, width: int = 16, length: int = 6) -> None:
+        super().__init__()
+        self.norm = nn.LayerNorm(width)
+        self.query = nn.Linear(width, width)
+        self.key = nn.Linear(width, width)
+        self.value = nn.Linear(width, width)
+        self.out = nn.Linear(width, width)
+        self.up = nn.Linear(width, 2 * width)
+        self.down = nn.Linear(2 * width, width)
+        self.keys = nn.Buffer(torch.randn(1, length, width))
+        self.values = nn.Buffer(torch.randn(1, length, width))
+
+    def forward(self, x: Tensor, position: Tensor) -> Tensor:
+        y = self.norm(x)
+        q = self.query(y)
+        k = self.key(y)
+        v = self.value(y)
+        self.keys.index_copy_(1, position, k)
+        self.values.index_copy_(1, position, v)
+        scores = torch.matmul(q, self.keys.transpose(1, 2))
+        scores = scores / 4.0
+        weights = torch.softmax(scores, dim=-1)
+        mixed = torch.matmul(weights, self.values)
+        x = x + self.out(mixed)
+        z = torch.nn.functional.gelu(self.up(x))
+        z = self.down(z)
+        return x.add(z)
+
+
+class ConvNet(nn.Module):
+    """In training: statistics are updated, and gradients flow."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first = nn.Conv2d(3, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.second = nn.Conv2d(4, 8, 3, stride=2)
+        self.layers = nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 8)])
+        self.head = nn.Linear(8, 5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = self.first(x)
+        x = self.norm(x)
+        x = torch.relu(x)
+        x = self.second(x)
+        x = torch.relu(x)
+        x = x.mean(dim=(2, 3))
+        for layer in self.layers:
+            x = torch.tanh(layer(x))
+        x = self.head(x)
+        return torch.log_softmax(x, dim=-1)
+
+
+class Branching(nn.Module):
+    """Two graphs, complex numbers, several outputs of several dtypes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.filter = nn.Parameter(torch.randn(5, 2))
+        self.scale = nn.Linear(8, 8)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        spectrum = torch.fft.rfft(x, dim=-1)
+        filtered = spectrum * torch.view_as_complex(self.filter)
+        y = torch.fft.irfft(filtered, n=8, dim=-1)
+        torch._dynamo.graph_break()
+        y = self.scale(y) if x.shape[0] > 2 else y + 1
+        y = torch.sigmoid(y)
+        best, place = torch.max(y, dim=1)
+        best = best * 2
+        return y + x, best, place
+
+
+def cached_block() -> Model:
+    return CachedBlock().eval(), (torch.randn(1, 1, 16), torch.tensor([2]))
+
+
+def conv_net() -> Model:
+    return ConvNet().train(), (torch.randn(4, 3, 8, 8, requires_grad=True),)
+
+
+def branching() -> Model:
+    return Branching(), (torch.randn(4, 8, requires_grad=True),)
+
+
+def gpt2() -> Model:
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    config = GPT2Config(n_layer=2, n_head=2, n_embd=16, vocab_size=32, n_positions=16, use_cache=False)
+    return GPT2LMHeadModel(config).eval(), {"input_ids": torch.arange(6).reshape(1, 6)}
+
+
+def bert() -> Model:
+    from transformers import BertConfig, BertModel
+
+    config = BertConfig(num_hidden_layers=2, hidden_size=16, num_attention_heads=2, intermediate_size=32, vocab_size=32)
+    return BertModel(config, add_pooling_layer=False).eval(), {"input_ids": torch.arange(6).reshape(1, 6)}
+
+
+MODELS: dict[str, Callable[[], Model]] = {
+    "cached block": cached_block,
+    "conv net, training": conv_net,
+    "branching, complex": branching,
+    "GPT-2": gpt2,
+    "BERT": bert,
+}
+
+
+# The faults
+
+
+@dataclass
+class Truth:
+    """What a backend spoils in the graphs of the model itself."""
+
+    lines: set[str] = field(default_factory=set)
+    recording: bool = True
+
+    def note(self, node: Node) -> None:
+        if self.recording:
+            self.lines.add(source_line(node))
+
+
+Make = Callable[[Truth], Backend]
+Select = Callable[[list[Node]], list[Node]]
+"""From the ops of a graph to those that are spoiled."""
+Change = Callable[[Tensor], Tensor]
+
+_COPIES = ("Tensor.detach", "Tensor.clone", "aten.detach.default", "aten.clone.default", "aten.alias.default")
+_MULTIPLYING = ("linear", "matmul", "conv", "mm", "scaled_dot_product")
+_ACTIVATIONS = ("relu", "gelu", "tanh", "sigmoid", "softmax")
+
+
+def ops_of(graph: GraphModule) -> list[Node]:
+    """What computes: neither picks an item, nor is one of the copies through which a graph is watched."""
+    calls = (node for node in graph.graph.nodes if node.op.startswith("call") and node.target is not operator.getitem)
+    return [node for node in calls if op_name(node) not in _COPIES]
+
+
+def called(*names: str, which: slice = slice(None)) -> Select:
+    """Ops whose name has one of these in it."""
+    return lambda ops: [node for node in ops if any(name in op_name(node) for name in names)][which]
+
+
+def spoil(value: Tensor) -> Tensor:
+    """Each element by another amount: softmax and norms don't see what is added to all."""
+    if value.dtype == torch.bool:
+        return ~value
+    step = torch.linspace(1, 2, max(value.numel(), 2), device=value.device)[: value.numel()].reshape(value.shape)
+    return value + step.to(value.dtype)
+
+
+class Spoiled(Interpreter):
+    """Runs a graph, and changes the values of some ops; notes those that it really changed."""
+
+    def __init__(self, graph: GraphModule, select: Select, change: Change, truth: Truth) -> None:
+        super().__init__(graph)
+        self._chosen, self._change, self._truth = set(select(ops_of(graph))), change, truth
+
+    def run_node(self, n: Node) -> Any:
+        value = super().run_node(n)
+        return self._changed(n, value) if n in self._chosen else value
+
+    def _changed(self, node: Node, value: Any) -> Any:
+        if isinstance(value, tuple | list) and value:
+            return type(value)([self._changed(node, value[0]), *value[1:]])
+        if not isinstance(value, Tensor):
+            return value
+        changed = self._change(value)
+        if changed.dtype != value.dtype or not torch.equal(changed, value):
+            self._truth.note(node)
+        if op_name(node).endswith("_"):  # in place: whoever has this memory sees it
+            with torch.no_grad():
+                return value.copy_(changed)
+        return changed
+
+
+def interpreting(select: Select, change: Change = spoil) -> Make:
+    """A backend that runs Dynamo's graph op by op."""
+
+    def make(truth: Truth) -> Backend:
+        def backend(graph: GraphModule, _inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+            return lambda *arguments: Spoiled(graph, select, change, truth).run(*arguments)
+
+        return backend
+
+    return make
+
+
+def nothing(_ops: list[Node]) -> list[Node]:
+    return []
+
+
+def lowering(forward: Select = nothing, backward: Select = nothing, change: Change = spoil) -> Make:
+    """A backend on top of AOTAutograd, with a compiler for the forward and one for the backward."""
+
+    def make(truth: Truth) -> Backend:
+        def compiler(select: Select) -> Callable[..., Any]:
+            def compile_(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+                run = lambda *arguments: Spoiled(graph, select, change, truth).run(*arguments)  # noqa: E731
+                return make_boxed_func(run)  # type: ignore[no-any-return]
+
+            return compile_
+
+        backend: Backend = aot_autograd(fw_compiler=compiler(forward), bw_compiler=compiler(backward))
+        return backend
+
+    return make
+
+
+def around(change: Callable[[list[Any], list[Any]], Any]) -> Make:
+    """A backend that computes rightly, and then returns `change(outputs, inputs)`."""
+
+    def make(_truth: Truth) -> Backend:
+        def backend(graph: GraphModule, _inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
+            return lambda *arguments: change(list(graph(*arguments)), list(arguments))
+
+        return backend
+
+    return make
+
+
+def only_if(condition: Callable[[GraphModule], bool], make_one: Make) -> Make:
+    """Wrong only in some graphs."""
+
+    def make(truth: Truth) -> Backend:
+        wrong = make_one(truth)
+
+        def backend(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> Callable[..., Any]:
+            return wrong(graph, inputs, **keywords) if condition(graph) else graph.forward
+
+        return backend
+
+    return make
+
+
+def in_layer(number: int) -> Select:
+    """Ops of one layer of several."""
+
+    def select(ops: list[Node]) -> list[Node]:
+        stacks = ((node, str(node.meta.get("nn_module_stack", ""))) for node in ops)
+        return [
+            node for node, stack in stacks if f".{number}" in stack or f"[{number}]" in stack or f"_{number}" in stack
+        ]
+
+    return select
+
+
+def without_bias(truth: Truth) -> Backend:
+    """The last linear layer forgets its bias."""
+
+    class Forgetful(Interpreter):
+        def run_node(self, n: Node) -> Any:
+            if n in called("linear", "addmm", which=slice(-1, None))(ops_of(self.module)):  # type: ignore[arg-type]
+                truth.note(n)
+                (x, weight, *_), _ = self.fetch_args_kwargs_from_env(n)
+                return torch.nn.functional.linear(x, weight)
+            return super().run_node(n)
+
+    return lambda graph, _inputs, **_: lambda *arguments: Forgetful(graph).run(*arguments)
+
+
+def loses_writes(truth: Truth) -> Backend:
+    """What an op writes into a buffer gets lost."""
+
+    class Lossy(Interpreter):
+        def run_node(self, n: Node) -> Any:
+            if not any(name in op_name(n) for name in ("index_copy_", "batch_norm")):
+                return super().run_node(n)
+            before = {each: self.env[each].clone() for each in n.all_input_nodes if isinstance(self.env[each], Tensor)}
+            value = super().run_node(n)
+            for each, tensor in before.items():
+                if not torch.equal(self.env[each], tensor):
+                    truth.note(n)
+                    with torch.no_grad():
+                        self.env[each].copy_(tensor)
+            return value
+
+    return lambda graph, _inputs, **_: lambda *arguments: Lossy(graph).run(*arguments)
+
+
+def rounded(value: Tensor) -> Tensor:
+    return value.to(torch.bfloat16).to(value.dtype) if value.dtype == torch.float32 else value
+
+
+def first_float(values: list[Any]) -> int:
+    return next(at for at, each in enumerate(values) if isinstance(each, Tensor) and each.is_floating_point())
+
+
+def replaced(values: list[Any], at: int, value: Any) -> list[Any]:
+    return [*values[:at], value, *values[at + 1 :]]
+
+
+def writes_to_an_input(outputs: list[Any], inputs: list[Any]) -> list[Any]:
+    with torch.no_grad():
+        inputs[first_float(inputs)].add_(1)
+    return outputs
+
+
+_calls = {"number": 0}
+
+
+def every_third_call(outputs: list[Any], _inputs: list[Any]) -> list[Any]:
+    _calls["number"] += 1
+    return [spoil(outputs[0]), *outputs[1:]] if _calls["number"] % 3 == 0 else outputs
+
+
+def noisy(value: Tensor) -> Tensor:
+    return value + torch.rand(value.shape, generator=_NOISE).to(value.dtype) if value.is_floating_point() else value
+
+
+_NOISE = torch.Generator()
+_NOISE.seed()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A wrong backend, and what `diff` may say of it besides the line that is spoiled."""
+
+    name: str
+    make: Make
+    kinds: tuple[str, ...] = ()
+    """Kinds of FirstDifference that are right without an op."""
+    failure: str = ""
+    """What the report says if the backend does not get that far."""
+    equal: bool = False
+    """Whether the numbers may be equal: then to say so is right."""
+    gradients: bool = False
+
+
+def large(graph: GraphModule) -> bool:
+    return len(ops_of(graph)) > 6
+
+
+def one_output(graph: GraphModule) -> bool:
+    return len(graph.graph.output_node().args[0]) == 1  # type: ignore[arg-type]
+
+
+_LAST, _FIRST = slice(-1, None), slice(1)
+
+FAULTS = [
+    Fault("the first op", interpreting(lambda ops: ops[:1])),
+    Fault("an op in the middle", interpreting(lambda ops: ops[len(ops) // 2 :][:1])),
+    Fault("the last op", interpreting(lambda ops: ops[-1:])),
+    Fault("the first product", interpreting(called(*_MULTIPLYING, which=_FIRST))),
+    Fault("the last product", interpreting(called(*_MULTIPLYING, which=_LAST))),
+    Fault("every product", interpreting(called(*_MULTIPLYING))),
+    Fault("every addition", interpreting(called("add"))),
+    Fault("an activation", interpreting(called(*_ACTIVATIONS, which=_LAST))),
+    Fault("a normalisation", interpreting(called("_norm", "mean", which=_FIRST))),
+    Fault("a view", interpreting(called("view", "transpose", "reshape", which=_FIRST), lambda value: value.flip(-1))),
+    Fault("one layer of several", interpreting(in_layer(1))),
+    Fault("the last bias is dropped", without_bias),
+    Fault("writes to buffers are lost", loses_writes),
+    Fault("writes to buffers are wrong", interpreting(called("index_copy_"))),
+    Fault(
+        "only large values",
+        interpreting(called(*_MULTIPLYING, which=_LAST), lambda v: torch.where(v.abs() > 0.3, v * 2, v)),
+    ),
+    Fault(
+        "only the first row",
+        interpreting(called(*_MULTIPLYING, which=_LAST), lambda v: torch.cat([spoil(v[:1]), v[1:]])),
+    ),
+    Fault("only complex numbers", interpreting(lambda ops: ops, lambda v: v * 2 if v.is_complex() else v)),
+    Fault(
+        "only integers",
+        interpreting(lambda ops: ops, lambda v: v + 1 if v.dtype == torch.int64 and v.dim() == 1 else v),
+    ),
+    Fault(
+        "only one shape",
+        interpreting(lambda ops: ops, lambda v: v * 2 if v.dim() == 2 and v.shape[-1] in (5, 8) else v),
+    ),
+    Fault("only matrices with few rows", interpreting(called("linear"), lambda v: spoil(v) if v.shape[0] <= 4 else v)),
+    Fault(
+        "NaN in one place",
+        interpreting(
+            called(*_ACTIVATIONS, which=_LAST),
+            lambda v: v.flatten().index_fill(0, torch.tensor([0]), float("nan")).reshape(v.shape),
+        ),
+    ),
+    Fault(
+        "infinity in one place",
+        interpreting(
+            called(*_MULTIPLYING, which=_LAST),
+            lambda v: v.flatten().index_fill(0, torch.tensor([0]), float("inf")).reshape(v.shape),
+        ),
+    ),
+    Fault("products in bfloat16", interpreting(called(*_MULTIPLYING), rounded), kinds=("adds up",), equal=True),
+    Fault(
+        "a millionth more in every op",
+        interpreting(lambda ops: ops, lambda v: v * 1.000002 if v.is_floating_point() else v),
+        kinds=("adds up", "outside"),
+        equal=True,
+    ),
+    Fault(
+        "a result in another dtype",
+        interpreting(called(*_MULTIPLYING, which=_LAST), lambda v: v.double() if v.dtype == torch.float32 else v),
+    ),
+    Fault("a product of aten", lowering(called("mm", "convolution", which=_FIRST))),
+    Fault("the last op of aten", lowering(lambda ops: ops[-1:])),
+    Fault("only large graphs", only_if(large, interpreting(called(*_MULTIPLYING, which=_LAST)))),
+    Fault("only graphs with one output", only_if(one_output, interpreting(called(*_MULTIPLYING, which=_LAST)))),
+    Fault(
+        "only while gradients are on",
+        interpreting(called(*_MULTIPLYING, which=_LAST), lambda v: spoil(v) if torch.is_grad_enabled() else v),
+    ),
+    Fault(
+        "spoils what it returns",
+        around(lambda outputs, _: [spoil(each) if isinstance(each, Tensor) else each for each in outputs]),
+        kinds=("copies",),
+    ),
+    Fault("spoils its first output", around(lambda outputs, _: [spoil(outputs[0]), *outputs[1:]]), kinds=("outputs",)),
+    Fault("returns outputs in reverse", around(lambda outputs, _: outputs[::-1]), kinds=("copies",), equal=True),
+    Fault("drops an output", around(lambda outputs, _: outputs[:-1]), failure="returns"),
+    Fault("adds an output", around(lambda outputs, _: [*outputs, outputs[0]]), failure="returns"),
+    Fault("returns a tensor, and no list", around(lambda outputs, _: outputs[0]), failure="returns"),
+    Fault(
+        "returns a number for a tensor",
+        around(lambda outputs, _: [1.0, *outputs[1:]]),
+        failure="returns",
+    ),
+    Fault("returns another shape", around(lambda outputs, _: [outputs[0][None], *outputs[1:]]), kinds=("outputs",)),
+    Fault("writes to an input", around(writes_to_an_input), kinds=("writes",)),
+    Fault(
+        "returns the memory of an input",
+        around(lambda outputs, inputs: replaced(outputs, first_float(outputs), inputs[first_float(inputs)])),
+        kinds=("outputs",),
+    ),
+    Fault("noise", interpreting(called(*_MULTIPLYING, which=_LAST), noisy), kinds=("varies",)),
+    Fault("wrong in every third call", around(every_third_call), kinds=("varies",), equal=True),
+    Fault(
+        "the first product of a backward",
+        lowering(backward=called("mm", "convolution_backward", which=_FIRST)),
+        gradients=True,
+    ),
+    Fault(
+        "the last product of a backward",
+        lowering(backward=called("mm", "convolution_backward", which=_LAST)),
+        gradients=True,
+    ),
+    Fault(
+        "an activation's backward", lowering(backward=called("backward", "tanh", "where", which=_FIRST)), gradients=True
+    ),
+    Fault("every sum of a backward", lowering(backward=called("aten.sum")), gradients=True),
+    Fault("the last op of a backward", lowering(backward=lambda ops: ops[-1:]), gradients=True),
+]
+
+
+# The verdict
+
+
+def try_fault(fault: Fault, model: str) -> tuple[str, DiffReport]:
+    """`right`, `not known` or `wrong`, and the report."""
+    torch.manual_seed(0)
+    module, inputs = MODELS[model]()
+    truth = Truth()
+    config = ComparisonConfig(gradients=fault.gradients, repeats=2)
+    harness = KernelDiffHarness(module, inputs, test_backend=fault.make(truth), config=config, model_name=model)
+    first = harness.compare(find_first_op=False)
+    truth.recording = False
+    report = first if first.failure else harness.compare()
+    if report.passed:
+        return ("right" if fault.equal or _is_equal(harness.subject, fault) else "wrong"), report
+    return verdict(fault, truth, report), report
+
+
+def verdict(fault: Fault, truth: Truth, report: DiffReport) -> str:
+    """What is said of a difference, held against the truth. That the backend raised is true if it did."""
+    found = report.first_difference
+    if report.failure:
+        return "right" if fault.failure in report.failure else "wrong"
+    if found is None or found.kind == "unknown":
+        return "not known"
+    if found.op is None:
+        return "right" if found.kind in fault.kinds else "wrong"
+    return "right" if found.op.source in truth.lines else "wrong"
+
+
+def _is_equal(subject: ModelUnderTest, fault: Fault) -> bool:
+    """Whether the fault changes nothing in this model: its layer norm has no bias, it has no complex numbers."""
+    results = []
+    for backend in ("eager", fault.make(Truth())):
+        torch._dynamo.reset()
+        model: Any = subject.fresh_model()
+        args, kwargs = subject.fresh_inputs()
+        compiled: Any = torch.compile(model, backend=backend)
+        output = compiled(*args, **kwargs)
+        tensors = [each for each in pytree.tree_leaves(output) if isinstance(each, Tensor)]
+        if fault.gradients:
+            torch.autograd.backward([each.sum() for each in tensors if each.requires_grad])
+        gradients = [each.grad for each in model.parameters()]
+        results.append([each.detach() for each in tensors] + [*args, *model.state_dict().values(), *gradients])
+    try:
+        torch.testing.assert_close(*results, equal_nan=True)
+    except AssertionError:
+        return False
+    return True
