@@ -121,7 +121,7 @@ class Sieve:
                     run = _RUN.match(block, start, start + LONG_LINE)
                 number += count_lines(block[at:start])
                 line, blank = _last_line(block, at, start)
-                if line and (not run or line.startswith(run[2])):  # else it is not of the record that follows
+                if line:  # what stands before a message may be its first line, or show that another is not
                     yield number - blank, _NO_HEADER, _text(line)
                 at = start
                 if at == size:

@@ -70,6 +70,7 @@ def test_shards_merge_into_the_file_of_one_run(whole: Path, tmp_path: Path) -> N
     assert (tmp_path / "merged.json").read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.prove
 def test_resume_runs_only_what_is_missing(whole: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "half.json"
     document = json.loads(whole.read_text("utf-8"))

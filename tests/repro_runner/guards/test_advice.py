@@ -287,6 +287,7 @@ def test_advice_for_one_of_two_reasons_is_judged_by_that_one() -> None:
     assert (marked.holds, marked.tried) == (True, "tried: no longer among the reasons; 1 recompile left for others")
 
 
+@pytest.mark.prove
 def test_arguments_inside_of_the_model_are_not_told_to_be_marked_by_the_caller() -> None:
     def inner(hidden: torch.Tensor) -> torch.Tensor:
         doubled = hidden * 2

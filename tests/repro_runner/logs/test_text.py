@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from registry.matching import Matcher
@@ -231,6 +231,7 @@ LINES = [
 @pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(st.sampled_from(LINES), max_size=40), st.integers(1, 2000))
+@example([LINES[11], LINES[3], LINES[10], LINES[0]], 58)  # a line of nobody's between two of one record
 def test_passing_over_lines_changes_nothing_of_any_mixture(lines: list[str], size: int) -> None:
     text = "\n".join(lines).encode("utf-8", "surrogateescape")
     assert sifted(text, size) == all_lines(text)

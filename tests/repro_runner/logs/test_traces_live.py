@@ -21,6 +21,7 @@ from tests.repro_runner.fixtures.recorded_traces.record import run_program
 pytestmark = pytest.mark.torch
 
 
+@pytest.mark.prove
 def test_the_trace_of_the_installed_torch_has_every_break_that_was_captured(tmp_path: Path) -> None:
     written = run_program("seven", tmp_path)
     (trace,) = (text for path, text in written.items() if path.parent.name == "trace")

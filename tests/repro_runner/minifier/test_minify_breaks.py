@@ -148,7 +148,7 @@ def breaks_so(program: Program, gb_id: str) -> bool:
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("name", sampled(BROKEN, 2))
+@pytest.mark.parametrize("name", sampled(BROKEN))
 def test_what_broke_is_taken_out_with_what_it_needs_and_cut_down(name: str) -> None:
     make, gb_id, body = BROKEN[name]
     torch.manual_seed(0)
