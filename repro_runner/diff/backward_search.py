@@ -18,7 +18,7 @@ from torch.fx import Graph, GraphModule, Interpreter, Node
 from torch.fx.node import map_arg
 
 from repro_runner.diff.difference import FirstDifference
-from repro_runner.diff.graph_ops import GraphOp, Place, tensors_by_place
+from repro_runner.diff.graph_ops import GraphOp, Place, tensors_by_place, value_at
 from repro_runner.diff.judging import GraphUnderTest, Wrong, differing, found_op, judge_in_parts, unknown
 
 _ALL_RIGHT = (
@@ -77,10 +77,7 @@ class _Values(Interpreter):
 
     def of(self, zero: Zero) -> Tensor:
         _, node, place = zero
-        value = self.env[node]
-        for item in place:
-            value = value[item]
-        return value  # type: ignore[no-any-return]
+        return value_at(self.env[node], place)  # type: ignore[no-any-return]
 
     def zeros(self, op: GraphOp) -> list[Zero]:
         """The operands and the results of an op that can have a gradient."""

@@ -41,10 +41,11 @@ def search_graph(
         return None
     outputs = under_test.outputs
     if differing(found.flat(outputs), again.flat(outputs), config):
-        return FirstDifference(kind="varies", compiled=0)
-    if written := [leaf for name, leaf in symptom.items() if name in under_test.not_written]:
-        return FirstDifference(kind="writes", compiled=0, difference=written[0])
-    first = _search(under_test, symptom)
+        first = FirstDifference(kind="varies", compiled=0)
+    elif written := [leaf for name, leaf in symptom.items() if name in under_test.not_written]:
+        first = FirstDifference(kind="writes", compiled=0, difference=written[0])
+    else:
+        first = _search(under_test, symptom)
     if first.kind == "unknown":
         first = _search_functional(under_test, first)
     return replace(first, compiled=under_test.compiled, ops=first.ops or len(under_test.ops.ops))

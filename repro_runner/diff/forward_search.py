@@ -15,7 +15,7 @@ from torch.fx import Interpreter, Node
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
-from repro_runner.diff.graph_ops import GraphInputs, GraphOp, Moment, OpsOfGraph
+from repro_runner.diff.graph_ops import GraphInputs, GraphOp, Moment, OpsOfGraph, value_at
 from repro_runner.diff.judging import (
     CopiesChanged,
     GraphUnderTest,
@@ -41,7 +41,7 @@ class ForwardSearch:
             at: (each, (), graph.ops.last_change((each, ()))) for at, each in outputs if graph.ops.is_tensor(each)
         }
         self._control = graph.ops.untouched_input()
-        """An input that nobody writes to: a copy of it comes back as it is, or else copies prove nothing."""
+        """An input that no op writes to. If a copy of it comes back changed, the other copies prove nothing."""
 
     def find(self) -> FirstDifference:
         graph = self._graph
@@ -113,10 +113,7 @@ class _Judge(Interpreter):
         return self.env[n]
 
     def _value(self, moment: Moment) -> Any:
-        value = self.env[moment[0]]
-        for item in moment[1]:
-            value = value[item]
-        return value
+        return value_at(self.env[moment[0]], moment[1])
 
     def _adopt(self, moment: Moment) -> None:
         """Go on with the backend's value. A copy takes its place only where it differs: others may share its memory."""

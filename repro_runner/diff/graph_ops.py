@@ -224,6 +224,13 @@ def tensors_by_place(value: Any) -> dict[Place, Tensor]:
     }
 
 
+def value_at(value: Any, place: Place) -> Any:
+    """A value, or an item of it."""
+    for item in place:
+        value = value[item]
+    return value
+
+
 def pick(graph: Graph, node: Node, place: Place) -> Node:
     """A node, or an item of its value."""
     for item in place:

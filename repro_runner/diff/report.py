@@ -174,7 +174,7 @@ def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
         lines.append(
             f"  {counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
         )
-    compiled = [f"  {counted(found.compiled, 'graph')} were compiled to find this"] if found.graph is not None else []
+    compiled = [f"  to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
     return [*lines, *(f"  {sentence}" for sentence in found.open), *compiled]
 
 
