@@ -24,7 +24,8 @@ def no_torch() -> NoTorch:
 
 
 def describe_environment(device: str) -> dict[str, str]:
-    """The header of an evidence file. Raises NoTorch, or NoGpu for the device `cuda`."""
+    """The header of an evidence file. Raises NoTorch, or NoGpu for the device `cuda`. One that only the user's own file
+    registers has no name here."""
     try:
         torch = version("torch").partition("+")[0]
     except PackageNotFoundError as error:
@@ -33,18 +34,27 @@ def describe_environment(device: str) -> dict[str, str]:
         "torch": torch,
         "python": ".".join(map(str, sys.version_info[:2])),
         "device": device,
-        "device_name": _gpu_name() if device == "cuda" else platform.machine(),
+        "device_name": _device_name(device),
         "platform": f"{platform.system()} {platform.machine()}",
         "date": datetime.now(timezone.utc).strftime("%Y-%m-%d"),
         "project": _project_version(),
     }
 
 
-def _gpu_name() -> str:
-    """The name that torch gives the GPU. A new process asks: a process that has used the driver must not fork."""
-    ask = "import torch; print(torch.cuda.get_device_name() if torch.cuda.is_available() else '')"
-    name = run_command([sys.executable, "-c", ask], seconds=300).stdout.text.strip()
-    if not name:
+_ASK = """\
+import sys, torch
+module = torch.get_device_module(sys.argv[1])
+print(module.get_device_name(sys.argv[1]) if module.is_available() else "")
+"""
+
+
+def _device_name(device: str) -> str:
+    """The name that torch gives the device. A new process asks: a process that has used the driver must not fork."""
+    kind = device.partition(":")[0]
+    if kind in ("cpu", "meta"):
+        return platform.machine() if kind == "cpu" else ""
+    name = run_command([sys.executable, "-c", _ASK, device], seconds=300).stdout.text.strip()
+    if not name and kind == "cuda":
         raise NoGpu("torch finds no GPU here; leave out `--device cuda`, or run it where there is one")
     return name
 

@@ -124,6 +124,8 @@ SEAMS = {
         "what each input and output of a graph is",
         "BufferAOTInput GradAOTOutput InputMutationAOTOutput ParamAOTInput PlainAOTInput SavedForBackwardsAOTOutput",
     ),
+    "FakeTensor": Seam("torch._subclasses.FakeTensor", "a tensor without memory and values"),
+    "FakeTensorMode": Seam("torch._subclasses.FakeTensorMode", "tensors without memory and values"),
     "qualified_name": Seam("torch.fx.node._get_qualified_name", "how a function of torch is written in a script"),
     "pytree": Seam(
         "torch.utils._pytree", "walk values inside values", "SequenceKey tree_flatten_with_path tree_leaves tree_map"

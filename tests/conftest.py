@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from repro_runner.process.isolated import isolation
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -69,6 +71,13 @@ def as_dynamo_was_set() -> Iterator[None]:
         for name, value in config.get_config_copy().items():
             if value != before[name]:
                 setattr(config, name, before[name])
+
+
+@pytest.fixture(scope="session")
+def one_server() -> Iterator[None]:
+    """All commands of this process that run a model fork their children from one process, which has torch already."""
+    with isolation("repro_runner.report.steps", "repro_runner.minifier", "repro_runner.aot_backend"):
+        yield
 
 
 @pytest.fixture(scope="session")

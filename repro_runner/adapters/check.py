@@ -21,6 +21,7 @@ from repro_runner.graphs import Trace, trace_model
 from repro_runner.graphs.traced import Decompositions, decomposition_table
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.process.isolated import doing
 from repro_runner.runs import RunFolder
 
 Device = AcceleratorAdapter | AcceleratorCapabilities
@@ -86,6 +87,7 @@ def _constraints(adapter: AcceleratorAdapter) -> tuple[Constraint, ...]:
 
 
 def _trace(model: ModelUnderTest, table: Decompositions, dynamic: bool | None) -> Trace:
+    doing("tracing the model")
     try:
         with capture_breaks() as breaks:
             return trace_model(model, decompositions=table, dynamic=dynamic)

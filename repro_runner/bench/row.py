@@ -4,7 +4,6 @@ the models whose shapes come from there."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -23,13 +22,13 @@ from repro_runner.values import tensors_in
 _CHECKS_LIMITS = frozenset({"mock", "aot"})
 
 
-def measure(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+def measure(arguments: dict[str, Any]) -> dict[str, Any]:
     """The task of a child: the measurement, or why there is none."""
     measurement = Measurement(**arguments)
     try:
         return measure_row(measurement) if measurement.model else {"curves": measure_break_cost(measurement)}
-    except InvalidInput as error:
-        return {"failed": str(error)}
+    except InvalidInput:
+        raise
     except Exception as error:  # noqa: BLE001 - a model and a backend may raise anything, and it costs their row alone
         if isinstance(error, ModuleNotFoundError) and error.name == "transformers":
             return {"failed": "transformers is not installed; `pip install graph-break-registry[toolkit]`"}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from registry.errors import InvalidInput
 from repro_runner.bench.catalogue import MODELS, Measurement
 from repro_runner.bench.document import Row
-from repro_runner.process import Job, Limits, Pool, PoolDied, Service, importable_environment
+from repro_runner.process import Limits
+from repro_runner.process.isolated import ChildFailed, Isolation
 
 _KEEPS_A_CACHE = frozenset({"inductor", "aot"})
 
@@ -27,54 +28,36 @@ def plan_rows(
     ]
 
 
-def measure_rows(planned: Sequence[Measurement], *, timeout: float) -> Iterator[Row]:
+def measure_rows(planned: Sequence[Measurement], limits: Limits) -> Iterator[Row]:
     """Each row as soon as it is known; one that failed says why."""
     for measurement in planned:
         with tempfile.TemporaryDirectory(prefix="graphbreak-bench-", ignore_cleanup_errors=True) as home:
-            yield _row(measurement, Path(home), timeout)
-
-
-def measure_curves(measurement: Measurement, *, timeout: float) -> dict[str, Any]:
-    """Measure the block with breaks: all variants in one process, so that a slow moment affects all of them."""
-    with tempfile.TemporaryDirectory(prefix="graphbreak-bench-", ignore_cleanup_errors=True) as home:
-        return measure_in_child(measurement, Path(home), timeout=timeout)  # earlier compilations are not needed here
+            yield _row(measurement, Path(home), limits)
 
 
 def measure_in_child(
-    measurement: Measurement, folder: Path, *, timeout: float, environment: Mapping[str, str] | None = None
+    measurement: Measurement, limits: Limits, environment: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """What a fresh process measured; `{"failed": why}` if it did not. It leaves its result in `folder`."""
-    service = Service(
-        task="repro_runner.bench.row:measure",
-        isolate="process",
-        limits=Limits(seconds=timeout, memory=sys.maxsize),
-    )
-    job = Job(key=measurement.model, arguments=asdict(measurement), folder=str(folder))
-    with Pool(service, importable_environment() | dict(environment or {})) as pool:
+    """What a fresh process measured; `{"failed": why}` if it did not."""
+    with Isolation(isolate="process", environment=environment) as children:
         try:
-            ended = pool.run(job)
-        except PoolDied as error:
+            return dict(children.run("repro_runner.bench.row:measure", asdict(measurement), limits))
+        except (ChildFailed, InvalidInput) as error:
             return {"failed": str(error)}
-    if ended.result is not None:
-        return ended.result
-    if ended.failure.startswith("took longer"):
-        return {"failed": f"{ended.failure}; --timeout gives it more"}
-    last = ended.stdout.last_line
-    return {"failed": f"{ended.failure}: {last}" if last else ended.failure}
 
 
-def _row(measurement: Measurement, home: Path, timeout: float) -> Row:
+def _row(measurement: Measurement, home: Path, limits: Limits) -> Row:
     """Two processes with one cache: empty for the first, filled for the second."""
     environment = _row_environment(home)
     row = _named(measurement)
-    found = measure_in_child(measurement, home, timeout=timeout, environment=environment)
+    found = measure_in_child(measurement, limits, environment)
     if "failed" in found:
         return {**row, "status": "failed", "cause": found["failed"]}
     first = found.pop("first_call")
     compile_s: dict[str, float | None] = {"cold": None if measurement.backend == "eager" else first, "warm": None}
     if measurement.backend in _KEEPS_A_CACHE:
         second = replace(measurement, only_compile=True)
-        warm = measure_in_child(second, home, timeout=timeout, environment=environment)
+        warm = measure_in_child(second, limits, environment)
         if "failed" in warm:
             return {**row, "status": "failed", "cause": f"with a filled cache: {warm['failed']}"}
         compile_s["warm"] = warm["first_call"]

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from registry.errors import InvalidInput, WriteFailed
 from repro_runner.environment import NoGpu, NoTorch
-from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE, REFUSED, describe_exit_codes
+from repro_runner.exit_codes import INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED, describe_exit_codes
 from repro_runner.output.terminal import plain
 
 VERBS = {
@@ -60,6 +60,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` has closed the pipe; Python would print an error when it ends
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOT_AS_IT_SHOULD_BE
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
     except (InvalidInput, WriteFailed, NoTorch, NoGpu) as error:
         # The text has names and contents of files. Their control characters must not reach the terminal.
         print("\n".join(map(plain, str(error).split("\n"))), file=sys.stderr)

@@ -22,9 +22,9 @@ from repro_runner.bench.document import (
     file_name,
     lay_over,
 )
-from repro_runner.bench.suite import measure_curves, measure_rows, plan_rows
+from repro_runner.bench.suite import measure_in_child, measure_rows, plan_rows
 from repro_runner.bench.text import render_catalogue, render_curves, render_rows
-from repro_runner.cli.model_arguments import positive_number, whole_number
+from repro_runner.cli.model_arguments import add_limit_arguments, positive_number, read_limits, whole_number
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.suggestions import did_you_mean
 from repro_runner.output.terminal import plain
@@ -90,9 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--size", choices=SIZES, default="full", help="tiny: shrunk, for a quick try (default: full)")
     parser.add_argument("--warmup", type=whole_number, default=3, metavar="N", help="calls that don't count (3)")
     parser.add_argument("--runs", type=positive_number, default=20, metavar="N", help="measurements, at least (20)")
-    parser.add_argument(
-        "--timeout", type=positive_number, default=900, metavar="S", help="seconds for one process (900)"
-    )
+    add_limit_arguments(parser, "for one process")
     parser.add_argument("--json", action="store_true", help="each document as one line of JSON")
     parser.add_argument(
         "--out",
@@ -180,7 +178,7 @@ def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[s
     )
     rows: list[Row] = []
     keeper.keep(bench_document(environment, rows))
-    for row in measure_rows(planned, timeout=arguments.timeout):
+    for row in measure_rows(planned, read_limits(arguments)):
         rows.append(row)
         keeper.keep(bench_document(environment, rows))  # at once, so that a kill loses only the running model
         how = f"failed: {row['cause']}" if row["status"] == "failed" else "measured"
@@ -192,7 +190,7 @@ def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[s
 
 def _break_cost(arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
     block = Measurement(size=arguments.size, device=arguments.device, warmup=arguments.warmup, runs=arguments.runs)
-    found = measure_curves(block, timeout=arguments.timeout)
+    found = measure_in_child(block, read_limits(arguments))
     if "failed" in found:
         print(plain(f"break cost: failed: {found['failed']}"), file=sys.stderr)
         return False

@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
-import shutil
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from registry.errors import InvalidInput
+from registry.errors import InvalidInput, Problem
+from repro_runner.cli.in_child import Done, Work, run_verb
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
-from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
@@ -38,16 +36,57 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Print the result and write a run. Exit code 1 if the device refuses something."""
     arguments = _parser().parse_args(argv)
-    environment = describe_environment(arguments.device)
-    # Output of the model goes to standard error, because it is not part of the result.
-    with contextlib.redirect_stdout(sys.stderr):
-        run, result = _run_check(arguments, environment)
-    if arguments.json:
-        print(json.dumps(result.document(run.id)))
-    else:
-        print(f"torch {environment['torch']}, Python {environment['python']}, {environment['device']}")
-        print(f"{plain(arguments.model)}: {result.summary()}\n\nrun {run.id}")
-    return NOT_AS_IT_SHOULD_BE if result.refused else DONE
+    return run_verb("check", argv, arguments, "repro_runner.adapters", kind="violations")
+
+
+def work(given: Work) -> Done:
+    """In a child: check the model, and write a run."""
+    from repro_runner.adapters import check_model, read_capabilities, write_check
+
+    arguments = _parser().parse_args(given["words"])
+    device = None if arguments.device_file is None else read_capabilities(arguments.device_file)
+    with _tensors(arguments) as places:
+        with places:
+            model = read_model(arguments)
+        result = check_model(
+            model,
+            device,
+            decompositions=arguments.decompositions,
+            inference=arguments.inference,
+            dynamic=arguments.dynamic or None,
+        )
+    run = RunFolder.create("check", subject=model.name, **given["manifest"], **_settings(arguments))
+    write_check(run, result)
+    return Done(
+        printed=json.dumps(result.document(run.id)) if arguments.json else _text(arguments, result, given, run),
+        code=NOT_AS_IT_SHOULD_BE if result.refused else DONE,
+    )
+
+
+@contextlib.contextmanager
+def _tensors(arguments: argparse.Namespace) -> Iterator[contextlib.AbstractContextManager[Any]]:
+    """Inside the block, tensors are real ones; with --fake, or on `meta`, they have neither memory nor values. It
+    yields a context in which the model has to be made. InvalidInput if the model needs values."""
+    if not arguments.fake and arguments.device != "meta":
+        yield contextlib.nullcontext()
+        return
+    import torch
+
+    from repro_runner.model_under_test import ModelFailed
+    from repro_runner.torch_seams import FakeTensorMode
+
+    try:
+        with FakeTensorMode() if arguments.fake else contextlib.nullcontext():
+            yield torch.device(arguments.device)
+    except ModelFailed as error:
+        remedy = f"such tensors have no values: leave out {'--fake' if arguments.fake else '--device meta'}"
+        raise InvalidInput([Problem(each.where, f"{each.message}; {remedy}") for each in error.problems]) from error
+
+
+def _text(arguments: argparse.Namespace, result: CheckResult, given: Work, run: RunFolder) -> str:
+    environment = given["manifest"]["environment"]
+    where = f"torch {environment['torch']}, Python {environment['python']}, {environment['device']}"
+    return f"{where}\n{plain(arguments.model)}: {result.summary()}\n\nrun {run.id}"
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -66,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         help="which ops to decompose first, for the device's compiler; default: none",
     )
     parser.add_argument("--inference", action="store_true", help="without gradients: there is no backward")
+    parser.add_argument("--fake", action="store_true", help="make it without memory for weights, for a large model")
     parser.add_argument("--dynamic", action="store_true", help="with dynamic shapes, as torch.compile(dynamic=True)")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     parser.add_argument("--example", action=_PrintExample, nargs=0, help="print a capability file, and stop")
@@ -78,32 +118,12 @@ class _PrintExample(argparse.Action):
         parser.exit()
 
 
-def _run_check(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, CheckResult]:
-    from repro_runner.adapters import check_model, read_capabilities, write_check
-
-    device = None if arguments.device_file is None else read_capabilities(arguments.device_file)
-    model = read_model(arguments)
-    run = RunFolder.create("check", subject=model.name, environment=environment, **_settings(arguments))
-    try:
-        result = check_model(
-            model,
-            device,
-            decompositions=arguments.decompositions,
-            inference=arguments.inference,
-            dynamic=arguments.dynamic or None,
-        )
-    except InvalidInput:
-        shutil.rmtree(run.path, ignore_errors=True)
-        raise
-    write_check(run, result)
-    return run, result
-
-
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "device_file": None if arguments.device_file is None else str(arguments.device_file),
         "decompositions": arguments.decompositions,
         "inference": arguments.inference,
+        "fake": arguments.fake,
         "dynamic": arguments.dynamic,
         "seed": arguments.seed,
     }

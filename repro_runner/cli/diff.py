@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from repro_runner.cli.in_child import Done, Work, print_done, run_in_child, tell_failure
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
-from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
+from repro_runner.process.isolated import SEARCHING, ChildFailed
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -28,10 +30,27 @@ exit codes: 0 equal; 1 they differ, or the backend can't run the model; 2 the mo
 def main(argv: Sequence[str]) -> int:
     """Print the comparison, and keep it in a run's folder."""
     arguments = _parser().parse_args(argv)
-    environment = describe_environment(arguments.device)
-    subject = read_model(arguments)
-    from repro_runner.diff import ComparisonConfig, diff_model
+    modules = ("repro_runner.diff",)
+    try:
+        return print_done(run_in_child("diff", argv, arguments, modules))
+    except ChildFailed as failed:
+        if failed.doing.words != SEARCHING:
+            return tell_failure("diff", arguments, failed, "numerics")
+        # The comparison itself had ended: it is worth to be made once more.
+        words, why = [*argv, "--no-search"], str(failed)
+    try:
+        return print_done(run_in_child("diff", words, arguments, modules, search_failed=why))
+    except ChildFailed as failed:
+        return tell_failure("diff", arguments, failed, "numerics")
 
+
+def work(given: Work) -> Done:
+    """In a child: compare, and write a run."""
+    from repro_runner.diff import ComparisonConfig, diff_model
+    from repro_runner.diff.difference import FirstDifference
+
+    arguments = _parser().parse_args(given["words"])
+    subject = read_model(arguments)
     config = ComparisonConfig(
         rtol=arguments.rtol,
         atol=arguments.atol,
@@ -47,11 +66,16 @@ def main(argv: Sequence[str]) -> int:
         find_first_op=arguments.search,
         pictures=arguments.pictures,
     )
-    run = RunFolder.create("diff", subject=subject.name, environment=environment)
+    if given["search_failed"] and not report.passed:
+        first = FirstDifference(kind="unknown", compiled=0, open=(given["search_failed"],))
+        report = replace(report, first_difference=first)
+    run = RunFolder.create("diff", subject=subject.name, **given["manifest"])
     report.write(run)
     document = {**report.to_document(), "run": str(run.path)}
-    print(json.dumps(document, indent=2) if arguments.json else _summary(report, run))
-    return DONE if report.passed else NOT_AS_IT_SHOULD_BE
+    return Done(
+        printed=json.dumps(document, indent=2) if arguments.json else _summary(report, run),
+        code=DONE if report.passed else NOT_AS_IT_SHOULD_BE,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:

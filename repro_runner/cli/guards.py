@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.cli.in_child import Done, Work, run_verb
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
-from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
-    from repro_runner.guards import Call, GuardReport
+    from repro_runner.guards import Call
     from repro_runner.model_under_test import ModelUnderTest
 
 CALLS = """\
@@ -45,15 +43,34 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Inspect a model, print the result, and write guards.json and breaks.json."""
     arguments = _parser().parse_args(argv)
-    # A model may print, but with --json only the document may be on standard output.
-    with contextlib.redirect_stdout(sys.stderr) if arguments.json else contextlib.nullcontext():
-        report, run = _inspect(arguments)
-    if arguments.json:
-        print(json.dumps(report.document(), indent=2, ensure_ascii=False, allow_nan=False))
-    else:
-        print(report.text(everything=arguments.all))
-        print(f"run {plain(run.id)}")
-    return NOT_AS_IT_SHOULD_BE if report.failure or report.limits_hit else DONE
+    _read_dimensions(arguments.vary or [])
+    return run_verb("guards", argv, arguments, "repro_runner.guards", kind="guards")
+
+
+def work(given: Work) -> Done:
+    """In a child: inspect the model, and write a run."""
+    from repro_runner.backends.by_name import find_backend
+    from repro_runner.capture.breaks import breaks_document
+    from repro_runner.guards import inspect_model
+
+    arguments = _parser().parse_args(given["words"])
+    subject = read_model(arguments)
+    report = inspect_model(
+        subject,
+        _calls(subject, arguments, _read_dimensions(arguments.vary or [])),
+        backend=find_backend(arguments.backend),
+        try_advice=not arguments.no_trials,
+        dynamic=True if arguments.dynamic else None,
+    )
+    run = RunFolder.create("guards", subject=subject.name, **given["manifest"])
+    run.write_json("guards.json", report.document())
+    run.write_json("breaks.json", breaks_document(report.breaks))
+    text = f"{report.text(everything=arguments.all)}\nrun {plain(run.id)}"
+    document = json.dumps(report.document(), indent=2, ensure_ascii=False, allow_nan=False)
+    return Done(
+        printed=document if arguments.json else text,
+        code=NOT_AS_IT_SHOULD_BE if report.failure or report.limits_hit else DONE,
+    )
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,28 +90,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--all", action="store_true", help="list every guard, without a summary")
     parser.add_argument("--json", action="store_true", help="guards.json on standard output instead of text")
     return parser
-
-
-def _inspect(arguments: argparse.Namespace) -> tuple[GuardReport, RunFolder]:
-    dimensions = _read_dimensions(arguments.vary or [])
-    environment = describe_environment(arguments.device)
-    subject = read_model(arguments)
-
-    from repro_runner.backends.by_name import find_backend
-    from repro_runner.capture.breaks import breaks_document
-    from repro_runner.guards import inspect_model
-
-    report = inspect_model(
-        subject,
-        _calls(subject, arguments, dimensions),
-        backend=find_backend(arguments.backend),
-        try_advice=not arguments.no_trials,
-        dynamic=True if arguments.dynamic else None,
-    )
-    run = RunFolder.create("guards", subject=subject.name, environment=environment)
-    run.write_json("guards.json", report.document())
-    run.write_json("breaks.json", breaks_document(report.breaks))
-    return report, run
 
 
 def _read_dimensions(texts: Sequence[str]) -> dict[str, int]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from repro_runner.cli.model_arguments import add_model_arguments, read_model
-from repro_runner.environment import describe_environment
-from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
+from repro_runner.cli.in_child import Done, Work, run_verb
+from repro_runner.cli.model_arguments import add_model_arguments, read_limits, read_model
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
@@ -42,16 +41,16 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Print the program's path and the result of running it. Exit code 1 if the failure is not confirmed."""
     arguments = _parser().parse_args(argv)
-    environment = describe_environment(arguments.device)
-    try:
-        # Output of a model or a backend goes to standard error, because it is not part of the result.
-        with contextlib.redirect_stdout(sys.stderr):
-            run, search = _minify(arguments, environment)
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    _print_result(arguments, run, search)
+    modules = ("repro_runner.minifier", "repro_runner.adapters")
+    return run_verb("minify", argv, arguments, *modules, kind="minified", each=True)
+
+
+def work(given: Work) -> Done:
+    """In a child: look for a failure, minify it, and write a run."""
+    arguments = _parser().parse_args(given["words"])
+    run, search = _minify(arguments, given)
     fine = search.program.confirmed if search.program is not None else not search.unknown
-    return DONE if fine else NOT_AS_IT_SHOULD_BE
+    return Done(printed=_result(arguments, run, search), code=DONE if fine else NOT_AS_IT_SHOULD_BE)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,7 +60,7 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_model_arguments(parser)
+    add_model_arguments(parser, limit="for one run of the model or the backend", seconds=300)
     parser.add_argument("--kind", choices=KINDS, default="auto", help="what to look for; default: auto")
     parser.add_argument(
         "--backend", default="inductor", metavar="NAME", help="registered, or MODULE:ATTRIBUTE; default: inductor"
@@ -69,23 +68,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the limits: a device's capabilities")
     parser.add_argument("--rule", metavar="NAME", help="the violated limit to minify, for example shape-alignment")
     parser.add_argument("--id", metavar="GBxxxx", help="the graph break to minify; default: the first")
-    parser.add_argument("--timeout", type=_seconds, default=300.0, metavar="S", help="seconds for one run (300)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the program here, too")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     return parser
 
 
-def _seconds(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
-    return number
-
-
-def _minify(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple[RunFolder, Search]:
+def _minify(arguments: argparse.Namespace, given: Work) -> tuple[RunFolder, Search]:
     from repro_runner.minifier import minified_document, search_failure
 
     constraints = None
@@ -102,9 +90,10 @@ def _minify(arguments: argparse.Namespace, environment: dict[str, str]) -> tuple
         rule=arguments.rule,
         gb_id=None if arguments.id is None else arguments.id.upper(),
         seconds=arguments.timeout,
+        memory=read_limits(arguments).memory,
         say=lambda line: print(plain(line), file=sys.stderr),
     )
-    run = RunFolder.create("minify", subject=subject.name, environment=environment, **_settings(arguments))
+    run = RunFolder.create("minify", subject=subject.name, **given["manifest"], **_settings(arguments))
     if search.program is not None:
         _write(run, search.program)
     run.write_json("minified.json", minified_document(search))
@@ -119,19 +108,18 @@ def _write(run: RunFolder, program: MinifiedProgram) -> None:
         run.write_bytes(f"minified/{path.with_suffix('.pt').name}", inputs)
 
 
-def _print_result(arguments: argparse.Namespace, run: RunFolder, search: Search) -> None:
+def _result(arguments: argparse.Namespace, run: RunFolder, search: Search) -> str:
     from repro_runner.minifier import minified_document
 
     if arguments.json:
-        print(json.dumps({**minified_document(search), "run": run.id}))
-        return
+        return json.dumps({**minified_document(search), "run": run.id})
     if search.program is not None:
         lines = _lines(arguments, run, search.program)
     else:
         found = (f"  {kind}: {found}" for kind, found in search.tried.items())
         lines = [f"{arguments.model}: {'not minified' if search.unknown else 'nothing fails'}", *found]
     text = "\n".join([*lines, f"run {run.id}"])
-    print("\n".join(map(plain, text.split("\n"))))
+    return "\n".join(map(plain, text.split("\n")))
 
 
 def _lines(arguments: argparse.Namespace, run: RunFolder, program: MinifiedProgram) -> list[str]:

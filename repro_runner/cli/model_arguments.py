@@ -3,21 +3,61 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
+
+from repro_runner.process import Limits, free_memory
 
 if TYPE_CHECKING:
     from repro_runner.model_under_test import ModelUnderTest
 
 
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments MODEL.py:make_model, --device and --seed."""
+GIB = 1024**3
+DEVICE = "any that torch knows: cpu, cuda, cuda:1, mps, xpu, or one that your file registers; default: cpu"
+
+
+def add_model_arguments(parser: argparse.ArgumentParser, *, limit: str = "for all of it", seconds: int = 900) -> None:
+    """Add the arguments MODEL.py:make_model, --device and --seed, and the limits of the process that runs it."""
     parser.add_argument(
         "model",
         metavar="MODEL.py:FUNCTION",
         help="a function that returns `(model, inputs)`, or a model next to a function `make_inputs()`",
     )
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="where to run it; default: cpu")
+    parser.add_argument("--device", default="cpu", help=DEVICE)
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
+    add_limit_arguments(parser, limit, seconds)
+
+
+def add_limit_arguments(parser: argparse.ArgumentParser, what: str, seconds: int = 900) -> None:
+    """Add --timeout and --memory: a process that takes more is ended."""
+    parser.add_argument(
+        "--timeout", type=_more_than_0, default=seconds, metavar="SECONDS", help=f"{what}; default: {seconds}"
+    )
+    parser.add_argument(
+        "--memory",
+        type=_more_than_0,
+        metavar="GIB",
+        help="resident memory that a process may use; default: three quarters of what is free",
+    )
+
+
+def read_limits(arguments: argparse.Namespace) -> Limits:
+    """The limits of a process."""
+    free = free_memory()
+    default = sys.maxsize if free is None else free * 3 // 4
+    return Limits(
+        seconds=arguments.timeout, memory=default if arguments.memory is None else int(arguments.memory * GIB)
+    )
+
+
+def _more_than_0(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
+    return number
 
 
 def whole_number(text: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from registry.datafile import write_whole
 from registry.documents import document_text
 from registry.errors import WriteFailed
-from repro_runner.cli.model_arguments import positive_number
+from repro_runner.cli.model_arguments import DEVICE, add_limit_arguments, read_limits
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
@@ -30,15 +30,12 @@ exit codes:
 """
 
 
-_TIMEOUT_S = 900
-
-
 def main(argv: Sequence[str]) -> int:
     """Write the file and print its path."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if not _is_a_model(arguments.target):
-        if given := _only_for_models(arguments):
+        if given := _only_for_models(parser, arguments):
             parser.error(f"{', '.join(given)}: only with MODEL.py:FUNCTION; a run is shown as it is")
         print(_write(arguments, read_contents(find_run(arguments.target))))
         return DONE
@@ -67,12 +64,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=["html", "json"], default="html", help="default: html")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html or report.json of the run")
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities, as for `check`")
-    parser.add_argument("--device", choices=["cpu", "cuda"], help="where to run the model; default: cpu")
-    parser.add_argument("--seed", type=int, help="of weights and inputs; default: 0")
+    parser.add_argument("--device", default="cpu", help=DEVICE)
+    parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
     parser.add_argument("--bench", action="store_true", help="measure it, too; takes minutes")
-    parser.add_argument(
-        "--timeout", type=positive_number, metavar="SECONDS", help="for each step with a model; default: 900"
-    )
+    add_limit_arguments(parser, "for each step with a model")
     return parser
 
 
@@ -82,15 +77,10 @@ def _is_a_model(target: str | None) -> bool:
     return ":" in target or target.endswith(".py")
 
 
-def _only_for_models(arguments: argparse.Namespace) -> list[str]:
-    given = {
-        "--device-file": arguments.device_file is not None,
-        "--device": arguments.device is not None,
-        "--seed": arguments.seed is not None,
-        "--bench": arguments.bench,
-        "--timeout": arguments.timeout is not None,
-    }
-    return [name for name, is_given in given.items() if is_given]
+def _only_for_models(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
+    """The options that were given, and mean nothing without a model."""
+    names = ("device_file", "device", "seed", "bench", "timeout", "memory")
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name) != parser.get_default(name)]
 
 
 def _make_run(arguments: argparse.Namespace) -> RunFolder:
@@ -98,14 +88,14 @@ def _make_run(arguments: argparse.Namespace) -> RunFolder:
 
     examination = Examination(
         model=arguments.target,
-        device=arguments.device or "cpu",
-        seed=arguments.seed or 0,
+        device=arguments.device,
+        seed=arguments.seed,
         device_file=None if arguments.device_file is None else str(arguments.device_file),
-        seconds=arguments.timeout or _TIMEOUT_S,
     )
-    run = examine(examination, describe_environment(examination.device), _to_stderr)
+    limits = read_limits(arguments)
+    run = examine(examination, limits, describe_environment(examination.device), _to_stderr)
     if arguments.bench:
-        measure(examination, run, _to_stderr)
+        measure(examination, limits, run, _to_stderr)
     return run
 
 

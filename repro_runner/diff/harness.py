@@ -27,6 +27,7 @@ from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.process.isolated import SEARCHING, doing
 from repro_runner.torch_seams import inductor_config, reset
 
 
@@ -95,6 +96,7 @@ def diff_model(
         expected = _run_reference(subject, reference, config)
         _refuse_if_nothing_to_compare(subject, before, expected[0])
         graphs: list[GraphModule] = []
+        doing(f"running the model with {test.name}")
         try:
             found = _run_under(subject, test, config, graphs)
         except Exception as error:  # noqa: BLE001 - a backend may raise anything
@@ -140,6 +142,7 @@ def _run_under(
 
 
 def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: ComparisonConfig) -> list[Execution]:
+    doing(f"running the model with {named.name}", own=True)
     try:
         return _run_under(subject, named, config, [])
     except InvalidInput:
@@ -181,6 +184,7 @@ def _variations(executions: Sequence[Execution]) -> dict[str, float]:
 
 def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: ComparisonConfig) -> FirstDifference:
     reset()
+    doing(SEARCHING)
     watched = WatchedGraphs(backend, config)
     execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
     return watched.first_difference

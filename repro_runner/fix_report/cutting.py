@@ -18,6 +18,7 @@ from repro_runner.minifier.breaks.still_breaks import ENDS, INPUTS_MATTER, RETUR
 from repro_runner.minifier.result import NotMinified
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.script_runners import InChild
+from repro_runner.process import Limits
 
 _SECONDS_PER_TRIAL = 10.0
 """A program that was cut down too far may run for ever."""
@@ -49,7 +50,7 @@ class Cutter:
     def _runner(self) -> InChild:
         """Started for the first program. The time that this takes does not count."""
         folder = self._open.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-cutting-"))
-        runner = self._open.enter_context(InChild(Path(folder), seconds=_SECONDS_PER_TRIAL))
+        runner = self._open.enter_context(InChild(Path(folder), Limits(seconds=_SECONDS_PER_TRIAL)))
         runner.outcome(Script(text="", saved={}))  # this imports torch
         return runner
 

@@ -26,6 +26,7 @@ from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
 from repro_runner.guards.trials import Compilation, try_advice, watch_calls
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.process.isolated import doing
 
 
 class GuardInspector:
@@ -110,7 +111,9 @@ def _make_report(subject: ModelUnderTest, calls: Sequence[Call], how: Compilatio
     words = [call.words for call in calls]
     devices = [torch.cuda.current_device()] if torch.cuda.is_initialized() else []  # type: ignore[no-untyped-call]
     with torch.random.fork_rng(devices=devices):
+        doing("making the calls without a compiler", own=True)
         run_eagerly(subject, calls)
+        doing("making the calls with torch.compile")
         seen = watch_calls(subject, calls, how)
         report = describe(seen.observation, seen.breaks, subject=subject.name, calls=words, failure=seen.failure)
         return try_advice(report, subject, calls, how) if trials and report.recompiles else report

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
@@ -23,6 +24,8 @@ from repro_runner.minifier.script_runners import STILL_FAILS, InChild, InProcess
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
+from repro_runner.process import Limits
+from repro_runner.process.isolated import doing
 
 _STANDS_FOR = {"mock": "aot_eager", "aot": "inductor", "aot_mock": "inductor"}
 """Mock backend -> the backend with which it runs a graph. Its limits are checked separately."""
@@ -50,15 +53,16 @@ def search_failure(
     rule: str | None = None,
     gb_id: str | None = None,
     seconds: float = 300.0,
+    memory: int = sys.maxsize,
     say: Callable[[str], None] = lambda _: None,
     apart: InChild | None = None,
 ) -> Search:
     """Look for a failure, minify the first one, and report what was looked for.
 
-    `failure` is violation (of `constraints`, or of the mock backend's own), compile (`backend` raises, crashes, or
-    takes longer than `seconds`), numeric (it differs from eager), break, or auto: all of these in turn. `rule` and
-    `gb_id` choose among violations and breaks. `say` gets a line at each step. `apart` is a running
-    InChild, for callers that search more than once; else one is started when it is needed.
+    `failure` is violation (of `constraints`, or of the mock backend's own), compile (`backend` raises, crashes, takes
+    longer than `seconds`, or more than `memory`), numeric (it differs from eager), break, or auto: all of these in turn.
+    `rule` and `gb_id` choose among violations and breaks. `say` gets a line at each step. `apart` is a running InChild,
+    for callers that search more than once; else one is started when it is needed.
     """
     if failure not in ("auto", *KINDS):
         raise InvalidInput([Problem(f"failure {failure}", f"no such kind; there are auto, {', '.join(KINDS)}")])
@@ -72,7 +76,10 @@ def search_failure(
     subject.run_eagerly()
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-minify-")))
-        search = _Minification(subject, record_graphs(subject), folder, held, seconds, say, apart)
+        doing("tracing the model")
+        recording = record_graphs(subject)
+        doing("shrinking what fails", limited=False)
+        search = _Minification(subject, recording, folder, held, Limits(seconds=seconds, memory=memory), say, apart)
         return search.run(kinds, named, limits, rule, gb_id)
 
 
@@ -82,7 +89,7 @@ class _Minification:
     recording: Recording
     folder: Path
     held: ExitStack
-    seconds: float
+    limits: Limits
     say: Callable[[str], None]
     apart: InChild | None
     tried: dict[str, str] = field(default_factory=dict)
@@ -141,7 +148,7 @@ class _Minification:
         for recorded in self.recording.graphs:
             self.say(f"{backend.name}, graph {recorded.number + 1} of {len(self.recording.graphs)}: {kind} ...")
             if kind == "compile":
-                examined = examine_compilation(recorded, backend, self._runner(), self.seconds)
+                examined = examine_compilation(recorded, backend, self._runner(), self.limits.seconds)
             else:
                 examined = examine_numerics(recorded, backend, self._runner())
             if examined.found is not None:
@@ -162,11 +169,11 @@ class _Minification:
         self.say(f"found a break, {found.gb_id}; cutting down the function that breaks ...")
         devices = {each.device.type for graph in self.recording.graphs for each in graph.inputs}
         device = "cuda" if "cuda" in devices else "cpu"
-        return minify_break(self.subject, found, self._runner, device=device, seconds=self.seconds + _TO_START)
+        return minify_break(self.subject, found, self._runner, device=device, seconds=self.limits.seconds + _TO_START)
 
     def _runner(self) -> ScriptRunner:
         if self.apart is None:
-            self.apart = self.held.enter_context(InChild(self.folder, seconds=self.seconds))
+            self.apart = self.held.enter_context(InChild(self.folder, self.limits))
         return self.apart
 
     def _program(
@@ -184,7 +191,7 @@ class _Minification:
             if script.text in programs:
                 continue
             self.say(f"running what is left, {candidate.operations} operations, on its own ...")
-            outcome = run_standalone(script, seconds=4 * self.seconds + _TO_START)
+            outcome = run_standalone(script, seconds=4 * self.limits.seconds + _TO_START)
             program = MinifiedProgram(
                 script=script.text,
                 failure=failure,

@@ -102,8 +102,8 @@ def _modes_kept() -> Iterator[None]:
 class InChild:
     """Runs scripts in children of a warm process: a backend that crashes or hangs ends its child, nothing else."""
 
-    def __init__(self, folder: Path, *, seconds: float) -> None:
-        self._folder, self.seconds = folder, seconds
+    def __init__(self, folder: Path, limits: Limits) -> None:
+        self._folder, self.limits = folder, limits
         self._numbers = itertools.count()
 
     def __enter__(self) -> InChild:
@@ -117,7 +117,7 @@ class InChild:
         service = Service(
             task="repro_runner.minifier.script_runners:run_script",
             warm_up="repro_runner.minifier.script_runners:warm_up",
-            limits=Limits(memory=sys.maxsize),
+            limits=self.limits,
         )
         self._pool = Pool(service, environment).__enter__()
         return self
@@ -131,7 +131,7 @@ class InChild:
         path = self._folder / f"candidate_{next(self._numbers)}.py"
         write_script(script, path)
         # A script about a hang waits for eager and for the backend itself, each as long as it may take.
-        seconds = self.seconds * (3 if "check_crash" in script.text else 1)
+        seconds = self.limits.seconds * (3 if "check_crash" in script.text else 1)
         try:
             ended = self._pool.run(Job(key=path.stem, arguments={"path": str(path)}, seconds=seconds))
         except PoolDied as error:

@@ -12,7 +12,9 @@ import hashlib
 import importlib
 import importlib.util
 import inspect
+import itertools
 import sys
+import textwrap
 from collections.abc import Callable, Mapping
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -24,6 +26,7 @@ import torch
 from registry.errors import InvalidInput, Problem
 from repro_runner.model_under_test.model import ModelFailed, ModelUnderTest, describe_error, where
 from repro_runner.output.suggestions import did_you_mean
+from repro_runner.process.isolated import doing
 from repro_runner.torch_seams import pytree
 
 _INPUTS = ("make_inputs", "inputs")
@@ -35,7 +38,9 @@ def load_model(spec: str, *, device: str = "cpu", seed: int = 0) -> ModelUnderTe
     source, _, name = spec.rpartition(":")
     if not source or not name:
         raise _refusal(spec, "name the function that makes the model: MODEL.py:make_model")
+    doing("making the model", own=True)
     module = import_source(source)
+    _require_device(device)
     torch.manual_seed(seed)
     made = _make(module, name, spec)
     model, inputs = _split_model_and_inputs(made, spec)
@@ -45,12 +50,27 @@ def load_model(spec: str, *, device: str = "cpu", seed: int = 0) -> ModelUnderTe
     args, kwargs = arguments_of(inputs, spec)
     if not callable(model):
         raise _refusal(spec, f"makes {_describe_value(model)}, which can't be called; return {_HOW}")
-    if isinstance(model, torch.nn.Module):
+    if isinstance(model, torch.nn.Module) and not _is_on(model, device):
         model = model.to(device)
     args, kwargs = pytree.tree_map(
         lambda value: value.to(device) if isinstance(value, torch.Tensor) else value, (args, kwargs)
     )
     return ModelUnderTest(name=spec, model=model, args=args, kwargs=kwargs, seed=seed)
+
+
+def _require_device(device: str) -> None:
+    """InvalidInput if torch can't make a tensor there. The user's file was imported, and may have registered one."""
+    try:
+        torch.empty(1, device=device)
+    except Exception as error:  # each device has its own errors
+        reason = textwrap.shorten(str(error), 120, placeholder=" …")
+        remedy = "let the file of the model import the package that registers it, or name another"
+        raise _refusal(f"device {device}", f"torch can't make a tensor there ({reason}); {remedy}") from error
+
+
+def _is_on(model: torch.nn.Module, device: str) -> bool:
+    wanted = torch.empty(0, device=device).device
+    return all(tensor.device == wanted for tensor in itertools.chain(model.parameters(), model.buffers()))
 
 
 def import_source(source: str) -> ModuleType:

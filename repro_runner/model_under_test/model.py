@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +13,8 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.torch_seams import pytree
+from repro_runner.process.isolated import doing
+from repro_runner.torch_seams import FakeTensor, pytree
 
 _TORCH = str(Path(torch.__file__).parent)
 _OWN = str(Path(__file__).parents[1])
@@ -35,7 +37,11 @@ class ModelUnderTest:
 
     def fresh_model(self) -> Callable[..., Any]:
         """A copy with the same weights and buffers; a plain function as it is."""
-        return copy.deepcopy(self.model) if isinstance(self.model, torch.nn.Module) else self.model
+        if not isinstance(self.model, torch.nn.Module):
+            return self.model
+        # Fake tensors have no values that could change, and torch can't copy them.
+        tensors = itertools.chain(self.model.parameters(), self.model.buffers())
+        return copy.deepcopy(self.model, {id(each): each for each in tensors if isinstance(each, FakeTensor)})
 
     def fresh_inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Copies of the inputs, leaves that require grad included; a tensor given twice stays one tensor."""
@@ -60,6 +66,7 @@ class ModelUnderTest:
 
     def run_eagerly(self) -> Any:
         """As `run`, without any compiler; ModelFailed names the user's line if it raises."""
+        doing("running the model without a compiler", own=True)
         try:
             return self.run()
         except Exception as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import re
 import signal
 import sys
 import tempfile
@@ -64,6 +65,21 @@ def memory_of_group(group: int) -> int:
         except (OSError, IndexError, ValueError):
             continue
     return total
+
+
+def free_memory() -> int | None:
+    """Bytes that programs can still take, on this machine and in this container; None if the system does not say."""
+    try:
+        found = re.search(r"^MemAvailable:\s+(\d+) kB$", Path("/proc/meminfo").read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    if found is None:
+        return None
+    free = int(found[1]) * 1024
+    group = Path("/sys/fs/cgroup")
+    with contextlib.suppress(OSError, ValueError):  # no cgroup, or no limit: "max"
+        free = min(free, int((group / "memory.max").read_text()) - int((group / "memory.current").read_text()))
+    return free
 
 
 def in_fork(work: Callable[[], bytes]) -> bytes:

@@ -22,6 +22,8 @@ RESULT = "result.json"
 """The file with its result that a child writes into its folder as its last step."""
 _POLL_SECONDS = 0.02
 _MEMORY_EVERY = 0.25
+_LAST_WORDS = 0.1
+"""Seconds between the signal that asks a child where it is and the one that kills it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +45,8 @@ class Job:
     """The arguments of the task. They are sent as JSON."""
     seconds: float | None = None
     """A time limit for this job, instead of the limit for all jobs."""
+    memory: int | None = None
+    """A limit on its memory, likewise."""
     folder: str = ""
     """A folder for files that are kept. Without one, the child works in a temporary folder."""
     task: str = ""
@@ -143,6 +147,7 @@ class _Child:
     started: float = field(default_factory=time.monotonic)
     looked: float = 0.0
     killed: str = ""
+    warned: float = 0.0
     first: Ended | None = None
     """How the first child for this job ended, if this is the second one."""
 
@@ -217,15 +222,22 @@ class Supervisor:
 
     def _enforce_limits(self, child: _Child) -> None:
         now = time.monotonic()
+        if child.killed:
+            if now - child.warned > _LAST_WORDS:
+                _kill_running(child)
+            return
         seconds = self._limits.seconds if child.job.seconds is None else child.job.seconds
+        memory = self._limits.memory if child.job.memory is None else child.job.memory
         if now - child.started > seconds:
             child.killed = f"took longer than {seconds:g} s"
         elif now - child.looked > _MEMORY_EVERY:
             child.looked = now
-            if memory_of_group(child.pid) > self._limits.memory:
-                child.killed = f"used more than {self._limits.memory / 1024**3:g} GiB of memory"
+            if memory_of_group(child.pid) > memory:
+                child.killed = f"used more than {memory / 1024**3:.3g} GiB of memory"
         if child.killed:
-            _kill_running(child)
+            child.warned = now
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGUSR1)  # a child that handles it says where it was; others end here
 
     def _end(self, child: _Child, status: int) -> Ended:
         seconds = time.monotonic() - child.started

@@ -14,10 +14,10 @@ from typing import Any
 from registry.documents import Document, head
 from registry.errors import InvalidInput
 from repro_runner.output.places import located
+from repro_runner.report.failures import FAILURES
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import DOCUMENTS, graph_folders
 
-FAILURES = "failures.json"
 LARGEST_FILE = 400_000
 LARGEST_TOTAL = 8_000_000
 """Bytes."""

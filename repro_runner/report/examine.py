@@ -6,19 +6,18 @@ written down, and the next goes on.
 
 from __future__ import annotations
 
-import sys
-import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
-from registry.documents import Document, head
-from registry.errors import InvalidInput, Problem
+from registry.errors import InvalidInput
 from repro_runner.bench.catalogue import BACKENDS
 from repro_runner.bench.document import Row, bench_document, describe_machine
 from repro_runner.bench.suite import measure_rows, plan_rows
-from repro_runner.process import Ended, Job, Limits, Pool, PoolDied, Service, importable_environment
-from repro_runner.report.contents import FAILURES
+from repro_runner.output.places import with_shown_places
+from repro_runner.process import Limits
+from repro_runner.process.isolated import ChildFailed, Isolation, isolation
+from repro_runner.report.failures import keep_failures, keep_stack
 from repro_runner.runs import RunFolder
 
 STEPS = {"check": "violations", "diff": "numerics", "guards": "guards"}
@@ -28,42 +27,31 @@ _WARMUP, _RUNS = 3, 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Examination:
-    """What is examined, and how long each step of it may take."""
+    """What is examined."""
 
     model: str
     device: str
     seed: int
     device_file: str | None
-    seconds: float
 
 
 class StepArguments(TypedDict):
-    """What a child is given: the examination, the folder of the run, and its step (empty: only load the model)."""
+    """What a child is given: the examination, the folder of the run, and its step."""
 
     examination: dict[str, Any]
     run: str
     step: str
 
 
-class FailuresDocument(Document):
-    """failures.json: kind of document -> why the run has none."""
-
-    failures: dict[str, str]
-
-
-def examine(examination: Examination, environment: Mapping[str, Any], say: Callable[[str], None]) -> RunFolder:
+def examine(
+    examination: Examination, limits: Limits, environment: Mapping[str, Any], say: Callable[[str], None]
+) -> RunFolder:
     """Take every step, each in a child. `say` gets a line when a step begins, and one if it fails.
 
     InvalidInput if there is no such model, or if it fails without a compiler, too; then no run is made.
     """
-    service = Service(
-        task="repro_runner.report.steps:take_step",
-        warm_up="repro_runner.report.steps:warm_up",
-        streams="inherited",
-        limits=Limits(seconds=examination.seconds, memory=sys.maxsize),
-    )
-    with Pool(service, importable_environment()) as pool:
-        _load(pool, examination)
+    with isolation("repro_runner.report.steps") as children:
+        _load(children, examination, limits)
         run = RunFolder.create(
             "report",
             subject=examination.model,
@@ -72,54 +60,48 @@ def examine(examination: Examination, environment: Mapping[str, Any], say: Calla
             seed=examination.seed,
         )
         failures: dict[str, str] = {}
-        for step, kind in STEPS.items():
-            say(f"{step} …")
-            ended = _step(pool, examination, step, str(run.path))
-            if why := _why_it_failed(ended):
-                say(f"{step} failed: {why}")
-                failures[kind] = why
-                document: FailuresDocument = {**head("failures"), "failures": failures}
-                run.write_json(FAILURES, document)
+        try:
+            for step, kind in STEPS.items():
+                say(f"{step} …")
+                if why := _take_step(children, examination, step, run, limits):
+                    say(f"{step} failed: {with_shown_places(why)}")
+                    failures[kind] = why
+                    keep_failures(run, failures)
+        except KeyboardInterrupt:
+            run.delete_if_empty()
+            raise
     return run
 
 
-def measure(examination: Examination, run: RunFolder, say: Callable[[str], None]) -> None:
+def measure(examination: Examination, limits: Limits, run: RunFolder, say: Callable[[str], None]) -> None:
     """Add a benchmark of the model to the run, row by row, each in processes of its own."""
     environment = describe_machine(examination.device)
     planned = plan_rows(
         [examination.model], list(BACKENDS), size="full", device=examination.device, warmup=_WARMUP, runs=_RUNS
     )
     rows: list[Row] = []
-    for row in measure_rows(planned, timeout=examination.seconds):
+    for row in measure_rows(planned, limits):
         rows.append(row)
         run.write_json("bench.json", bench_document(environment, rows))
         say(f"bench {row['backend']}: {row['status']}")
 
 
-def _load(pool: Pool, examination: Examination) -> None:
+def _load(children: Isolation, examination: Examination, limits: Limits) -> None:
     """InvalidInput if the capability file or the model is not valid."""
-    ended = _step(pool, examination, step="", run="")
-    if ended.result is None:
-        raise InvalidInput([Problem(examination.model, f"the process that loads it {_how_it_ended(ended)}")])
-    if ended.result["refused"]:
-        raise InvalidInput([Problem(*each) for each in ended.result["refused"]])
-
-
-def _step(pool: Pool, examination: Examination, step: str, run: str) -> Ended:
-    arguments = StepArguments(examination=asdict(examination), run=run, step=step)
     try:
-        # This folder is for the result only: the child stays in the current one, from which the model's path starts.
-        with tempfile.TemporaryDirectory(prefix="graphbreak-report-") as folder:
-            return pool.run(Job(key=step, arguments=arguments, folder=folder))
-    except PoolDied as error:
-        return Ended(key=step, failure=f"could not be started: {error}")
+        children.run("repro_runner.report.steps:load", asdict(examination), limits)
+    except ChildFailed as error:
+        raise InvalidInput([error.problem(examination.model)]) from error
 
 
-def _why_it_failed(ended: Ended) -> str:
-    """The reason in one line; empty if the step did not fail."""
-    return f"the process {_how_it_ended(ended)}" if ended.result is None else str(ended.result["failed"])
-
-
-def _how_it_ended(ended: Ended) -> str:
-    more = "; --timeout gives it more" if ended.failure.startswith("took longer") else ""
-    return f"{ended.failure}{more}"
+def _take_step(children: Isolation, examination: Examination, step: str, run: RunFolder, limits: Limits) -> str:
+    """The reason in one line if it failed, else nothing."""
+    arguments = StepArguments(examination=asdict(examination), run=str(run.path), step=step)
+    try:
+        children.run("repro_runner.report.steps:take_step", arguments, limits)
+    except InvalidInput as error:
+        return str(error)
+    except ChildFailed as error:
+        keep_stack(run, error.stack)
+        return str(error)
+    return ""

@@ -72,6 +72,11 @@ class RunFolder:
             raise
         return run
 
+    def delete_if_empty(self) -> None:
+        """Delete a run that holds nothing besides its manifest."""
+        if [path.name for path in self.path.iterdir()] == [MANIFEST]:
+            shutil.rmtree(self.path)
+
     def manifest(self) -> dict[str, Any]:
         """What `create` was given, by which process, and when."""
         return self.read_document(MANIFEST, "run")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from repro_runner.bench.suite import measure_in_child
 from repro_runner.bench.text import render_curves, render_rows
 from repro_runner.cli import main
 from repro_runner.cli.bench import main as bench
+from repro_runner.process import Limits
 from repro_runner.runs import list_runs
 from tests.conftest import ROOT
 from tests.measurement_samples import EAGER_ROW, FAILED_ROW, ROW, break_cost
@@ -93,7 +95,7 @@ def test_a_crash_and_an_exception_cost_their_rows_and_are_told_plainly(
     models = ["--model", f"{own}:dies", "--model", f"{own}:refuses"]
     assert bench([*models, "--backend", "eager", "--json"]) == 1
     dies, refuses = rows_of(home)
-    assert dies["cause"].startswith("was killed by SIGABRT")
+    assert re.fullmatch(r".*own\.py:\d+: the process was killed by SIGABRT while making the model", dies["cause"])
     assert refuses["cause"] == "ValueError: not today"
     assert json.loads(capsys.readouterr().out)["rows"] == [dies, refuses]
 
@@ -111,8 +113,8 @@ def test_a_hostile_file_name_can_not_steer_the_terminal(tmp_path: Path, capsys: 
 
 def test_a_process_that_takes_too_long_is_ended_with_its_row(own: Path, tmp_path: Path) -> None:
     measurement = Measurement(model=f"{own}:sleeps", backend="eager")
-    found = measure_in_child(measurement, tmp_path, timeout=0.5, environment={"MARK_OF_TEST": str(tmp_path)})
-    assert found == {"failed": "took longer than 0.5 s; --timeout gives it more"}
+    found = measure_in_child(measurement, Limits(seconds=0.5), {"MARK_OF_TEST": str(tmp_path)})
+    assert found == {"failed": "the process took longer than 0.5 s while it started; --timeout gives it more"}
     assert processes_with(f"MARK_OF_TEST={tmp_path}") == []
 
 

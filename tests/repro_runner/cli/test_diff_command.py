@@ -16,7 +16,7 @@ from repro_runner.cli import main
 from repro_runner.runs import RunFolder, list_runs
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
 
 MODEL = """
 import torch

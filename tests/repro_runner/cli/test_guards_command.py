@@ -17,7 +17,7 @@ from repro_runner.guards.calls import find_calls
 from repro_runner.runs import find_run, list_runs
 from tests.conftest import ROOT
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
 
 MODEL = """
 import torch
@@ -61,6 +61,11 @@ def keeps_count():
             return x * self.step
 
     return Counting(), torch.ones(4)
+
+
+def keeps_count_too_long():
+    torch._dynamo.config.recompile_limit = 1
+    return keeps_count()
 
 
 def one_size():
@@ -209,8 +214,7 @@ def test_json_is_all_there_is_on_standard_output_even_if_the_model_prints(tmp_pa
 
 
 def test_a_limit_that_was_hit_is_exit_code_one(guards: Guards) -> None:
-    with torch._dynamo.config.patch(recompile_limit=1):
-        code, out, _ = guards("keeps_count")
+    code, out, _ = guards("keeps_count_too_long")
     assert code == 1
     assert "LIMIT: recompile_limit (1) is reached" in out
 
@@ -247,7 +251,7 @@ def test_a_size_that_the_model_refuses_is_said(guards: Guards) -> None:
 @pytest.mark.parametrize(
     ("function", "options", "message"),
     [
-        ("raising", (), "model.py:51: KeyError: 'weights'; call 1 (as given) fails without torch.compile, too"),
+        ("raising", (), "model.py:56: KeyError: 'weights'; call 1 (as given) fails without torch.compile, too"),
         ("make_model", ("--vary", "y:0"), "--vary y:0: no tensor is handed over as y; there are x"),
         ("make_model", ("--vary", "x:2"), "--vary x:2: x has the shape [3, 8]"),
         ("with_mask", ("--vary", "masks:0"), "--vary masks:0: no tensor is handed over as masks; did you mean mask?"),

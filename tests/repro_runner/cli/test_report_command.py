@@ -60,6 +60,10 @@ torch.compile = compile
 HANGING = DYING.replace("os.abort()", "time.sleep(600)").replace("import os", "import time").replace("died", "hung")
 
 
+def line_of(text: str, file: Path) -> int:
+    return 1 + file.read_text("utf-8").partition(text)[0].count("\n")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("report")
@@ -141,19 +145,25 @@ def test_a_part_that_raises_or_takes_the_process_with_it_does_not_stop_the_other
     done = report(folder, "dying.py:make_model", "--format", "json")
     assert done.returncode == 1, done.stderr
     joined = json.loads(Path(done.stdout.strip()).read_bytes())
-    assert joined["failures"]["violations"] == "the process was killed by SIGABRT"
+    place = f"dying.py:{line_of('os.abort()', folder / 'dying.py')}"
+    died = f"{place}: the process was killed by SIGABRT while tracing the model"
+    assert joined["failures"]["violations"] == f"{folder}/{died}"
     assert "there is no compiler here" in joined["failures"]["guards"]
     assert "there is no compiler here" in json.dumps([joined["failures"], joined["numerics"]])
-    assert "check failed: the process was killed by SIGABRT" in done.stderr
+    assert f"check failed: {died}" in done.stderr
+    (run,) = [run for run in list_runs(folder / "runs") if run.id == joined["run"]["id"]]
+    assert "Fatal Python error: Aborted" in (run.path / "traceback.txt").read_text("utf-8")
 
 
 def test_a_step_that_hangs_is_ended_and_told_and_the_others_go_on(folder: Path) -> None:
     done = report(folder, "hanging.py:make_model", "--format", "json", "--timeout", "10")
     assert done.returncode == 1, done.stderr
     joined = json.loads(Path(done.stdout.strip()).read_bytes())
-    assert joined["failures"]["violations"] == "the process took longer than 10 s; --timeout gives it more"
+    hung = "the process took longer than 10 s while tracing the model; --timeout gives it more"
+    place = f"hanging.py:{line_of('time.sleep', folder / 'hanging.py')}"
+    assert joined["failures"]["violations"] == f"{folder}/{place}: {hung}"
     assert "there is no compiler here" in joined["failures"]["guards"]
-    assert "check failed: the process took longer than 10 s" in done.stderr
+    assert f"check failed: {place}: {hung}" in done.stderr
 
 
 def test_a_model_that_takes_its_process_with_it_when_it_is_loaded_leaves_no_run(folder: Path) -> None:
@@ -161,7 +171,7 @@ def test_a_model_that_takes_its_process_with_it_when_it_is_loaded_leaves_no_run(
     before = list_runs(folder / "runs")
     done = report(folder, "aborting.py:make_model")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "aborting.py:make_model: the process that loads it was killed by SIGABRT" in done.stderr
+    assert "aborting.py:5: the process was killed by SIGABRT while making the model" in done.stderr
     assert list_runs(folder / "runs") == before
 
 

@@ -37,9 +37,10 @@ from repro_runner.minifier.script import Script
 from repro_runner.minifier.script_runners import InChild, InProcess, Outcome
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.process import Limits
 from repro_runner.runs import find_run
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
 
 BACKENDS = """
 import os
@@ -186,7 +187,7 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def apart(tmp_path_factory: pytest.TempPathFactory, modules: Path) -> Iterator[InChild]:
     """Where all these backends are tried; it can import them."""
     assert str(modules) in sys.path
-    with InChild(tmp_path_factory.mktemp("apart"), seconds=60) as started:
+    with InChild(tmp_path_factory.mktemp("apart"), Limits(seconds=60)) as started:
         yield started
 
 
@@ -364,9 +365,9 @@ def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: InChild) -> None
 
 
 def test_a_script_that_does_not_end_is_ended(apart: InChild) -> None:
-    apart.seconds = 0.5
+    apart.limits = Limits(seconds=0.5)
     outcome = apart.outcome(Script(text="import time; time.sleep(60)", saved={}))
-    apart.seconds = 60
+    apart.limits = Limits(seconds=60)
     assert outcome == Outcome(code=None, text="took longer than 0.5 s")
 
 

@@ -34,7 +34,7 @@ from repro_runner.runs import find_run
 from tests.conftest import ROOT
 from tests.scheduling import sampled
 
-pytestmark = pytest.mark.torch
+pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
 
 FACTOR = 3.0
 
