@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.graphs.traced import Backend as Backend
+from repro_runner.graphs.traced import CompiledGraph, decomposition_table
 from repro_runner.model_under_test import ModelFailed, import_source
 from repro_runner.model_under_test.model import describe_error
 from repro_runner.output.suggestions import did_you_mean
-from repro_runner.torch_seams import list_backends, lookup_backend
+from repro_runner.torch_seams import aot_autograd, list_backends, lookup_backend, make_boxed_func
 
 OWN = {
     "mock": "repro_runner.backends.mock:mock_backend",
@@ -20,9 +25,10 @@ _SHORT = {"aot": "aot_mock"}
 _HOW = "name a registered backend, or `module:attribute`, or `FILE.py:attribute`"
 
 
-def find_backend(name: str) -> Backend:
+def find_backend(name: str, decompositions: str = "") -> Backend:
     """The backend of that name: one of OWN (`aot` is short for `aot_mock`), one that is registered with torch,
-    `module:attribute` or `FILE.py:attribute`.
+    `module:attribute` or `FILE.py:attribute`. With a table of `decompositions`, one of the last two is given aten's
+    graphs, forward and backward, after these, and not Dynamo's.
 
     Raises InvalidInput, with similar names and what to write instead, if there is none, or if importing it raises.
     """
@@ -38,7 +44,28 @@ def find_backend(name: str) -> Backend:
     found: Backend | None = getattr(module, attribute, None)
     if found is None or not callable(found):
         raise InvalidInput([Problem(name, f"no backend `{attribute}` in it; {_HOW}")])
-    return found
+    if not decompositions or name in OWN:
+        return found
+
+    def compile_part(graph: GraphModule, inputs: Sequence[Any]) -> CompiledGraph:
+        boxed: CompiledGraph = make_boxed_func(found(graph, inputs))
+        return boxed
+
+    table = dict(decomposition_table(decompositions))
+    lowered: Backend = aot_autograd(fw_compiler=compile_part, bw_compiler=compile_part, decompositions=table)
+    return lowered
+
+
+def require_backends(arguments: dict[str, list[str]]) -> None:
+    """The task of a child: InvalidInput with every name of which there is no backend."""
+    problems: list[Problem] = []
+    for name in arguments["names"]:
+        try:
+            find_backend(name)
+        except InvalidInput as error:
+            problems += error.problems
+    if problems:
+        raise InvalidInput(problems)
 
 
 def _find_registered(name: str) -> Backend:

@@ -101,7 +101,8 @@ def measure_break_cost(measurement: Measurement) -> list[Curve]:
     """A curve for each shape of the block."""
     torch.manual_seed(0)
     with torch.no_grad():
-        return [_curve(shape, measurement) for shape in SHAPES[measurement.size, measurement.device]]
+        kind = "cpu" if torch.device(measurement.device).type == "cpu" else "cuda"
+        return [_curve(shape, measurement) for shape in SHAPES[measurement.size, kind]]
 
 
 def _curve(shape: BlockShape, measurement: Measurement) -> Curve:

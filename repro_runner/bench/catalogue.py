@@ -121,5 +121,9 @@ class Measurement:
     device: str = "cpu"
     warmup: int = 3
     runs: int = 20
+    gradients: bool = False
+    """A call is a forward and a backward."""
+    decompositions: str = ""
+    """The table by which a backend of the user's own gets ops of aten; empty: it gets Dynamo's graphs."""
     only_compile: bool = False
     """Time the first call and nothing else: the second process of a row, which finds the cache filled."""

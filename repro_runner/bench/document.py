@@ -15,9 +15,9 @@ from repro_runner.environment import describe_environment
 MEMORY = {
     "cpu": "the rise of the process's resident memory from the model made to the peak of a call; "
     "the weights are not in it, what a compiler keeps is",
-    "cuda": "the most that torch's CUDA allocator held during a call; the weights are in it",
+    "other": "the most that the device's allocator held during a call; the weights are in it",
 }
-"""Device -> what the bytes of a row are."""
+"""Kind of device -> what the bytes of a row are."""
 
 
 class Spread(TypedDict):
@@ -28,6 +28,22 @@ class Spread(TypedDict):
     high: float
     min: float
     runs: int
+
+
+class Roofline(TypedDict):
+    """What the device reached in the process of a row, and the shares of that which a call has."""
+
+    dtype: str
+    """Of the matmul: that of most of the model's numbers."""
+    copy_bytes_per_s: float
+    """Read and written by a plain copy."""
+    matmul_flops_per_s: float | None
+    bytes: int
+    """Which a call has to read or write at least: weights, inputs and outputs, each once."""
+    flops: int
+    """Of its matmuls, convolutions and attention."""
+    of_copy: float
+    of_matmul: float | None
 
 
 class Row(TypedDict, total=False):
@@ -53,6 +69,9 @@ class Row(TypedDict, total=False):
     break_ids: list[str]
     violations: int | None
     numerics: dict[str, Any] | None
+    gradients: bool
+    """A call is a forward and a backward."""
+    roofline: Roofline | None
     compile_s: dict[str, float | None]
     """`cold` and `warm`: seconds of the first call with an empty and with a filled cache."""
 
@@ -117,7 +136,7 @@ def bench_document(environment: Mapping[str, Any], rows: Iterable[Row]) -> Bench
     return {
         **head("bench"),
         "environment": dict(environment),
-        "memory_is": MEMORY[environment["device"]],
+        "memory_is": MEMORY.get(environment["device"], MEMORY["other"]),
         "rows": list(rows),
     }
 

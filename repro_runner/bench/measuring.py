@@ -13,7 +13,6 @@ from typing import Any
 
 import torch
 from torch.utils.benchmark import Timer
-from torch.utils.benchmark.utils.timer import timer as wall_clock
 
 from repro_runner.backends import collect_violations
 from repro_runner.bench.document import Spread
@@ -47,11 +46,23 @@ def rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
 
 
+def synchronize(device: str) -> None:
+    """Wait for everything that the device has been given to do."""
+    wait = getattr(torch.get_device_module(device), "synchronize", None)  # somebody's own module may lack it
+    if wait is not None:
+        wait()
+
+
 def timer_of(call: Callable[[], Any], device: str) -> Timer:
-    """torch's own timer, which waits for the GPU before it looks at the clock.
+    """torch's own timer, with a clock that waits for the device before it is looked at.
 
     It has as many threads as torch has by itself: the timer's own default is one.
     """
+
+    def wall_clock() -> float:
+        synchronize(device)
+        return time.perf_counter()
+
     clock = time.process_time if clock_of(device) == CPU_TIME else wall_clock
     return Timer(stmt="call()", timer=clock, globals={"call": call}, num_threads=torch.get_num_threads())
 
@@ -66,8 +77,7 @@ def first_call(call: Callable[[], Any], device: str) -> float:
     """Seconds that the first call takes, the compilation in it included."""
     started = time.perf_counter()
     call()
-    if device == "cuda":
-        torch.cuda.synchronize()
+    synchronize(device)
     return rounded(time.perf_counter() - started)
 
 
@@ -83,26 +93,35 @@ def latency(call: Callable[[], Any], device: str, *, warmup: int, runs: int) -> 
     return spread(times)
 
 
+def best_time(call: Callable[[], Any], device: str) -> float:
+    """Seconds of the fastest of some calls, after one that does not count."""
+    call()
+    return float(min(timer_of(call, device).blocked_autorange(min_run_time=_AT_LEAST_S).times))
+
+
 class PeakMemory:
     """How much memory a model takes while it is called. Made before the first call, asked after the last.
 
-    On CUDA it is the most that torch's allocator held, weights included. A CPU has no such count: there it is how far
+    On a GPU it is the most that torch's allocator held, weights included. A CPU has no such count: there it is how far
     the process's resident memory rose above what it was with the model made and never called, what the compiler keeps
     included.
     """
 
     def __init__(self, device: str) -> None:
-        self._cuda = device == "cuda"
-        self._before = None if self._cuda else _resident("VmRSS")
+        self._device = device
+        self._before = _resident("VmRSS")
 
     def of(self, call: Callable[[], Any]) -> int | None:
-        """Bytes; None if the system does not report them."""
-        if self._cuda:
-            torch.cuda.synchronize()
-            torch.cuda.reset_peak_memory_stats()
+        """Bytes; None if the system, or the device's module, does not report them."""
+        if torch.device(self._device).type != "cpu":
+            allocator: Any = torch.get_device_module(self._device)
+            if not hasattr(allocator, "max_memory_allocated") or not hasattr(allocator, "reset_peak_memory_stats"):
+                return None
+            synchronize(self._device)
+            allocator.reset_peak_memory_stats()
             call()
-            torch.cuda.synchronize()
-            return torch.cuda.max_memory_allocated()
+            synchronize(self._device)
+            return int(allocator.max_memory_allocated())
         try:
             (_PROCESS / "clear_refs").write_text(_RESET_PEAK)
         except OSError:

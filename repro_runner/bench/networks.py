@@ -26,7 +26,7 @@ def make_subject(name: str, size: str, device: str, *, seed: int = 0) -> ModelUn
     torch.manual_seed(seed)
     with torch.device(device):
         model = make_model(name, size)
-        inputs = _inputs(name, shape, shape.batch[device])
+        inputs = _inputs(name, shape, shape.batch.get(torch.device(device).type, shape.batch["cuda"]))
     return ModelUnderTest(name=name, model=model, args=inputs, seed=seed)
 
 

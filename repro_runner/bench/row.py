@@ -4,19 +4,22 @@ the models whose shapes come from there."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
 
-from registry.errors import InvalidInput
+from registry.errors import InvalidInput, Problem
 from repro_runner.backends.by_name import Backend, find_backend
 from repro_runner.bench.break_cost import measure_break_cost
 from repro_runner.bench.catalogue import MODELS, Measurement
 from repro_runner.bench.measuring import PeakMemory, clock_of, first_call, latency, rounded, watch_compilation
 from repro_runner.bench.networks import count_parameters, make_subject
+from repro_runner.bench.roofline import measure_roofline
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
 from repro_runner.model_under_test import ModelUnderTest, load_model
+from repro_runner.process.isolated import doing
 from repro_runner.values import tensors_in
 
 _CHECKS_LIMITS = frozenset({"mock", "aot"})
@@ -44,19 +47,19 @@ def measure_row(measurement: Measurement) -> dict[str, Any]:
         if measurement.model in MODELS
         else load_model(measurement.model, device=measurement.device)
     )
-    with torch.no_grad():
+    doing(f"running the model with {measurement.backend}")
+    with torch.set_grad_enabled(measurement.gradients):
         return _time_first_call(subject, measurement) if measurement.only_compile else _full_row(subject, measurement)
 
 
 def _time_first_call(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
-    call = _call(subject, measurement.backend)
-    return {"first_call": first_call(call, measurement.device)}
+    return {"first_call": first_call(_call(subject, measurement), measurement.device)}
 
 
 def _full_row(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any]:
     device, backend = measurement.device, measurement.backend
     memory = PeakMemory(device)
-    call = _call(subject, backend)
+    call = _call(subject, measurement)
     with watch_compilation() as compilation:
         first = first_call(call, device)
     times = latency(call, device, warmup=measurement.warmup, runs=measurement.runs)
@@ -75,28 +78,58 @@ def _full_row(subject: ModelUnderTest, measurement: Measurement) -> dict[str, An
         "breaks": None if eager else compilation.break_count,
         "break_ids": compilation.break_ids,
         "violations": len(compilation.violations) if backend in _CHECKS_LIMITS else None,
+        "gradients": measurement.gradients,
         "numerics": None if eager else _numerics(subject, measurement),
+        "roofline": measure_roofline(
+            subject, _call(subject, replace(measurement, backend="eager")), times["median"], device
+        ),
     }
 
 
-def _call(subject: ModelUnderTest, backend: str) -> Callable[[], Any]:
+def _call(subject: ModelUnderTest, measurement: Measurement) -> Callable[[], Any]:
     """A call of the model as it is for `eager`; otherwise of what torch.compile makes of it at its first call."""
-    model = subject.model if backend == "eager" else torch.compile(subject.model, backend=_backend(backend))
+    model = (
+        subject.model if measurement.backend == "eager" else torch.compile(subject.model, backend=_backend(measurement))
+    )
     args, kwargs = subject.fresh_inputs()
-    return lambda: model(*args, **kwargs)
+    if not measurement.gradients:
+        return lambda: model(*args, **kwargs)
+
+    def forward_and_backward() -> Any:
+        returned = model(*args, **kwargs)
+        sources = [each for each in tensors_in(returned) if each.requires_grad]
+        if not sources:
+            raise InvalidInput([Problem(subject.name, "no output requires grad; leave out --gradients")])
+        torch.autograd.backward(sources, [torch.ones_like(each) for each in sources])
+        for leaf in leaves:
+            leaf.grad = None  # another call would add to it
+        return returned
+
+    parameters = subject.model.parameters() if isinstance(subject.model, torch.nn.Module) else ()
+    leaves = [*parameters, *tensors_in((args, kwargs))]
+    return forward_and_backward
 
 
-def _backend(name: str) -> str | Backend:
+def _backend(measurement: Measurement) -> str | Backend:
     """As torch.compile takes it, whether or not this project is installed."""
-    return find_backend(name) if name in _CHECKS_LIMITS else name
+    name = measurement.backend
+    return find_backend(name, measurement.decompositions) if name in _CHECKS_LIMITS or ":" in name else name
 
 
 def _numerics(subject: ModelUnderTest, measurement: Measurement) -> dict[str, Any] | None:
     """What KernelDiff says of this backend against eager; None if there is nothing to compare."""
     # The catalogue's models draw no random numbers, and another setting would mean another compilation.
-    config = ComparisonConfig(repeats=1, fallback_random=measurement.model not in MODELS)
+    config = ComparisonConfig(
+        repeats=1, fallback_random=measurement.model not in MODELS, gradients=measurement.gradients
+    )
     try:
-        report = diff_model(subject, config, test_backend=_backend(measurement.backend), find_first_op=False)
+        report = diff_model(
+            subject,
+            config,
+            test_backend=measurement.backend,
+            decompositions=measurement.decompositions,
+            find_first_op=False,
+        )
     except InvalidInput:  # it returns no tensor
         return None
     errors = [leaf.comparison.max_absolute_error for leaf in report.leaves if leaf.comparison is not None]

@@ -14,18 +14,12 @@ from repro_runner.bench.document import Row
 from repro_runner.process import Limits
 from repro_runner.process.isolated import ChildFailed, Isolation
 
-_KEEPS_A_CACHE = frozenset({"inductor", "aot"})
+_KEEPS_NO_CACHE = frozenset({"eager", "mock"})
 
 
-def plan_rows(
-    models: Sequence[str], backends: Sequence[str], *, size: str, device: str, warmup: int, runs: int
-) -> list[Measurement]:
-    """A measurement per row, model by model."""
-    return [
-        Measurement(model=model, backend=backend, size=size, device=device, warmup=warmup, runs=runs)
-        for model in models
-        for backend in backends
-    ]
+def plan_rows(models: Sequence[str], backends: Sequence[str], like: Measurement) -> list[Measurement]:
+    """A measurement per row, model by model; all else is as in `like`."""
+    return [replace(like, model=model, backend=backend) for model in models for backend in backends]
 
 
 def measure_rows(planned: Sequence[Measurement], limits: Limits) -> Iterator[Row]:
@@ -55,7 +49,7 @@ def _row(measurement: Measurement, home: Path, limits: Limits) -> Row:
         return {**row, "status": "failed", "cause": found["failed"]}
     first = found.pop("first_call")
     compile_s: dict[str, float | None] = {"cold": None if measurement.backend == "eager" else first, "warm": None}
-    if measurement.backend in _KEEPS_A_CACHE:
+    if measurement.backend not in _KEEPS_NO_CACHE:
         second = replace(measurement, only_compile=True)
         warm = measure_in_child(second, limits, environment)
         if "failed" in warm:

@@ -12,7 +12,7 @@ from repro_runner.output.units import seconds, size
 
 _COLUMNS = (
     *("", "first call, cold", "warm", "latency", "quartiles", "least", "samples/s", "memory"),
-    *("graphs", "breaks", "violations", "equals eager"),
+    *("of copy", "of matmul", "graphs", "breaks", "violations", "equals eager"),
 )
 
 
@@ -38,6 +38,7 @@ def render_rows(rows: Iterable[Mapping[str, Any]]) -> str:
         notes += [f"{row['backend']} failed: {row['cause']}" for row in found if row["status"] == "failed"]
         notes += [f"{row['backend']} breaks: {', '.join(row['break_ids'])}" for row in found if row.get("break_ids")]
         notes += [row["numerics"]["verdict"] for row in found if row.get("numerics") and not row["numerics"]["passed"]]
+        notes += _rates(found)
         heading, *others = map(plain, notes)
         lines += ["", heading, *(table(cells) if len(cells) > 1 else []), *others]
     return "\n".join(lines[1:])
@@ -63,6 +64,23 @@ def render_curves(curves: Iterable[Mapping[str, Any]]) -> str:
     return "\n".join(lines[1:])
 
 
+def _rates(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What the two shares are of: the rates differ from row to row, since each is measured beside its row."""
+    found = [line for row in rows if (line := row.get("roofline"))]
+    if not found:
+        return []
+    copies = [line["copy_bytes_per_s"] for line in found]
+    matmuls = [rate for line in found if (rate := line["matmul_flops_per_s"]) is not None]
+    copy = f"of copy: weights, inputs and outputs once, against a plain copy ({_range(copies, 1e9)} GB/s)"
+    matmul = f"of matmul: multiply-adds, against a large {found[0]['dtype']} matmul ({_range(matmuls, 1e9)} GFLOP/s)"
+    return [copy, *([matmul] if matmuls else [])]
+
+
+def _range(rates: Sequence[float], unit: float) -> str:
+    least, most = (f"{rate / unit:,.0f}" for rate in (min(rates), max(rates)))
+    return least if least == most else f"{least} to {most}"
+
+
 def _heading(rows: Sequence[Mapping[str, Any]]) -> str:
     row = next((row for row in rows if row["status"] == "measured"), rows[0])
     if row["status"] == "failed":
@@ -82,6 +100,7 @@ def _cells(row: Mapping[str, Any]) -> list[str]:
         seconds(latency["min"]),
         _known(row["throughput"], lambda value: f"{value:,.0f}" if value >= 100 else f"{value:.3g}"),
         _known(row["memory"], size),
+        *(_known((row.get("roofline") or {}).get(share), "{:.1%}".format) for share in ("of_copy", "of_matmul")),
         *(_known(row[count], str) for count in ("graphs", "breaks", "violations")),
         "–" if numerics is None else "yes" if numerics["passed"] else "NO",
     ]

@@ -24,17 +24,26 @@ from repro_runner.bench.document import (
 )
 from repro_runner.bench.suite import measure_in_child, measure_rows, plan_rows
 from repro_runner.bench.text import render_catalogue, render_curves, render_rows
-from repro_runner.cli.model_arguments import add_limit_arguments, positive_number, read_limits, whole_number
+from repro_runner.cli.model_arguments import (
+    DEVICE,
+    a_device,
+    add_decompositions,
+    add_limit_arguments,
+    positive_number,
+    read_limits,
+    whole_number,
+)
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.suggestions import did_you_mean
 from repro_runner.output.terminal import plain
+from repro_runner.process.isolated import isolation
 from repro_runner.runs import RunFolder
 
 DESCRIPTION = """\
 Measure models, each with each backend, in separate processes: the first call with an empty and with a filled cache,
 latency, throughput, peak memory, graphs, breaks, violations of the mock accelerator's limits (MOCK_ALIGNMENT,
-MOCK_MAX_MEMORY), and whether the numbers equal eager's. Only forward passes, without gradients. The results go into a
-run folder: bench.json, break_cost.json.
+MOCK_MAX_MEMORY), and whether the numbers equal eager's. Each row is held against the bandwidth of a plain copy and the
+rate of a large matmul, both measured in its process. The results go into a run folder: bench.json, break_cost.json.
 """
 EXIT_CODES = """\
 exit codes:
@@ -85,8 +94,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--break-cost", action="store_true", help="one block with 0 to 16 breaks, eager and compiled")
     parser.add_argument("--list", action="store_true", help="show models with their parameters, and backends")
-    parser.add_argument("--backend", action="append", choices=list(BACKENDS), help="may be repeated (default: all)")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu", help="default: cpu")
+    parser.add_argument(
+        "--backend",
+        action="append",
+        metavar="NAME",
+        help=f"{', '.join(BACKENDS)}, another that torch knows, or your own as module:function; may be repeated "
+        f"(default: {', '.join(BACKENDS)})",
+    )
+    parser.add_argument("--device", type=a_device, default="cpu", help=DEVICE)
+    parser.add_argument("--gradients", action="store_true", help="a call is a forward and a backward")
+    add_decompositions(parser, "a backend of your own gets aten's graphs after these, and not Dynamo's")
     parser.add_argument("--size", choices=SIZES, default="full", help="tiny: shrunk, for a quick try (default: full)")
     parser.add_argument("--warmup", type=whole_number, default=3, metavar="N", help="calls that don't count (3)")
     parser.add_argument("--runs", type=positive_number, default=20, metavar="N", help="measurements, at least (20)")
@@ -168,14 +185,9 @@ class _Keeper:
 
 
 def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
-    planned = plan_rows(
-        models,
-        arguments.backend or list(BACKENDS),
-        size=arguments.size,
-        device=arguments.device,
-        warmup=arguments.warmup,
-        runs=arguments.runs,
-    )
+    backends = arguments.backend or list(BACKENDS)
+    _require_backends(backends, arguments)
+    planned = plan_rows(models, backends, _measurement(arguments))
     rows: list[Row] = []
     keeper.keep(bench_document(environment, rows))
     for row in measure_rows(planned, read_limits(arguments)):
@@ -188,9 +200,27 @@ def _bench(models: list[str], arguments: argparse.Namespace, environment: dict[s
     return all(row["status"] == "measured" and (row["numerics"] or {"passed": True})["passed"] for row in rows)
 
 
+def _measurement(arguments: argparse.Namespace) -> Measurement:
+    return Measurement(
+        size=arguments.size,
+        device=arguments.device,
+        warmup=arguments.warmup,
+        runs=arguments.runs,
+        gradients=arguments.gradients,
+        decompositions=arguments.decompositions or "",
+    )
+
+
+def _require_backends(names: Sequence[str], arguments: argparse.Namespace) -> None:
+    """InvalidInput if there is no such backend, before hours of work. Only torch knows the names of others."""
+    others = [name for name in names if name not in BACKENDS]
+    if others:
+        with isolation("repro_runner.backends.by_name") as children:
+            children.run("repro_runner.backends.by_name:require_backends", {"names": others}, read_limits(arguments))
+
+
 def _break_cost(arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:
-    block = Measurement(size=arguments.size, device=arguments.device, warmup=arguments.warmup, runs=arguments.runs)
-    found = measure_in_child(block, read_limits(arguments))
+    found = measure_in_child(_measurement(arguments), read_limits(arguments))
     if "failed" in found:
         print(plain(f"break cost: failed: {found['failed']}"), file=sys.stderr)
         return False

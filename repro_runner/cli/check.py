@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.cli.in_child import Done, Work, run_verb
-from repro_runner.cli.model_arguments import add_model_arguments, read_model
+from repro_runner.cli.model_arguments import add_decompositions, add_model_arguments, read_model
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
@@ -51,7 +51,7 @@ def work(given: Work) -> Done:
         result = check_model(
             model,
             device,
-            decompositions=arguments.decompositions,
+            decompositions=arguments.decompositions or "none",
             inference=arguments.inference,
             dynamic=arguments.dynamic or None,
         )
@@ -96,14 +96,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_model_arguments(parser)
+    add_model_arguments(parser, meta=True)
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities")
-    parser.add_argument(
-        "--decompositions",
-        choices=["none", "core-aten", "inductor"],
-        default="none",
-        help="which ops to decompose first, for the device's compiler; default: none",
-    )
+    add_decompositions(parser, "which ops to decompose first, for the device's compiler; default: none")
     parser.add_argument("--inference", action="store_true", help="without gradients: there is no backward")
     parser.add_argument("--fake", action="store_true", help="make it without memory for weights, for a large model")
     parser.add_argument("--dynamic", action="store_true", help="with dynamic shapes, as torch.compile(dynamic=True)")
@@ -121,7 +116,7 @@ class _PrintExample(argparse.Action):
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
     return {
         "device_file": None if arguments.device_file is None else str(arguments.device_file),
-        "decompositions": arguments.decompositions,
+        "decompositions": arguments.decompositions or "none",
         "inference": arguments.inference,
         "fake": arguments.fake,
         "dynamic": arguments.dynamic,

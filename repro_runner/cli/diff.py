@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from repro_runner.cli.in_child import Done, Work, print_done, run_in_child, tell_failure
-from repro_runner.cli.model_arguments import add_model_arguments, read_model
+from repro_runner.cli.model_arguments import add_decompositions, add_model_arguments, read_model
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.process.isolated import SEARCHING, ChildFailed
@@ -63,6 +63,7 @@ def work(given: Work) -> Done:
         config,
         reference_backend=arguments.reference,
         test_backend=arguments.backend,
+        decompositions=arguments.decompositions or "",
         find_first_op=arguments.search,
         pictures=arguments.pictures,
     )
@@ -82,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="graphbreak diff", description=_DESCRIPTION, epilog=_EPILOG)
     add_model_arguments(parser)
     parser.add_argument("--backend", default="inductor", help="under test: one that torch knows, or module:name")
+    add_decompositions(parser, "a backend module:name gets aten's graphs after these, and not Dynamo's")
     parser.add_argument("--reference", default="eager", metavar="BACKEND", help="default: eager, without any compiler")
     parser.add_argument("--gradients", action="store_true", help="run a backward, and compare gradients, too")
     parser.add_argument("--repeats", type=_at_least_one, default=2, metavar="N", help="runs of each side; default: 2")

@@ -16,16 +16,30 @@ GIB = 1024**3
 DEVICE = "any that torch knows: cpu, cuda, cuda:1, mps, xpu, or one that your file registers; default: cpu"
 
 
-def add_model_arguments(parser: argparse.ArgumentParser, *, limit: str = "for all of it", seconds: int = 900) -> None:
+def add_model_arguments(
+    parser: argparse.ArgumentParser, *, meta: bool = False, limit: str = "for all of it", seconds: int = 900
+) -> None:
     """Add the arguments MODEL.py:make_model, --device and --seed, and the limits of the process that runs it."""
     parser.add_argument(
         "model",
         metavar="MODEL.py:FUNCTION",
         help="a function that returns `(model, inputs)`, or a model next to a function `make_inputs()`",
     )
-    parser.add_argument("--device", default="cpu", help=DEVICE)
+    parser.add_argument("--device", type=str if meta else a_device, default="cpu", help=DEVICE)
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
     add_limit_arguments(parser, limit, seconds)
+
+
+def a_device(text: str) -> str:
+    """A type for argparse: where tensors have values."""
+    if text == "meta":
+        raise argparse.ArgumentTypeError("tensors on meta have no values; only `graphbreak check` takes it")
+    return text
+
+
+def add_decompositions(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the argument --decompositions."""
+    parser.add_argument("--decompositions", choices=["none", "core-aten", "inductor"], help=what)
 
 
 def add_limit_arguments(parser: argparse.ArgumentParser, what: str, seconds: int = 900) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from registry.datafile import write_whole
 from registry.documents import document_text
 from registry.errors import WriteFailed
-from repro_runner.cli.model_arguments import DEVICE, add_limit_arguments, read_limits
+from repro_runner.cli.model_arguments import DEVICE, a_device, add_decompositions, add_limit_arguments, read_limits
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
@@ -64,8 +64,13 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--format", choices=["html", "json"], default="html", help="default: html")
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html or report.json of the run")
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities, as for `check`")
-    parser.add_argument("--device", default="cpu", help=DEVICE)
+    parser.add_argument("--device", type=a_device, default="cpu", help=DEVICE)
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
+    parser.add_argument(
+        "--backend", default="inductor", help="to compare with eager: one that torch knows, or module:name"
+    )
+    parser.add_argument("--gradients", action="store_true", help="compare gradients, and measure backwards, too")
+    add_decompositions(parser, "for `check`; a backend module:name gets aten's graphs after these, and not Dynamo's")
     parser.add_argument("--bench", action="store_true", help="measure it, too; takes minutes")
     add_limit_arguments(parser, "for each step with a model")
     return parser
@@ -79,7 +84,7 @@ def _is_a_model(target: str | None) -> bool:
 
 def _only_for_models(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """The options that were given, and mean nothing without a model."""
-    names = ("device_file", "device", "seed", "bench", "timeout", "memory")
+    names = ("device_file", "device", "seed", "backend", "gradients", "decompositions", "bench", "timeout", "memory")
     return [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name) != parser.get_default(name)]
 
 
@@ -91,6 +96,9 @@ def _make_run(arguments: argparse.Namespace) -> RunFolder:
         device=arguments.device,
         seed=arguments.seed,
         device_file=None if arguments.device_file is None else str(arguments.device_file),
+        backend=arguments.backend,
+        gradients=arguments.gradients,
+        decompositions=arguments.decompositions or "",
     )
     limits = read_limits(arguments)
     run = examine(examination, limits, describe_environment(examination.device), _to_stderr)

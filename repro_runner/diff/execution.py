@@ -70,13 +70,16 @@ def _checked(compiled: CompiledGraph, outputs: Sequence[Any], graph: str) -> Com
     return call
 
 
-def named_backend(backend: str | Backend) -> NamedBackend:
-    """From a name (`eager` for no compiler at all) or a callable. Raises InvalidInput for an unknown name."""
+def named_backend(backend: str | Backend, decompositions: str = "") -> NamedBackend:
+    """From a name (`eager` for no compiler at all) or a callable; `decompositions` are those of `find_backend`.
+
+    Raises InvalidInput for an unknown name.
+    """
     if not isinstance(backend, str):
         return NamedBackend(name=getattr(backend, "__name__", type(backend).__name__), backend=backend)
     if backend == EAGER:
         return NamedBackend(name=EAGER, backend=None)
-    return NamedBackend(name=backend, backend=find_backend(backend))
+    return NamedBackend(name=backend, backend=find_backend(backend, decompositions))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -72,15 +72,17 @@ def diff_model(
     *,
     reference_backend: str | Backend = EAGER,
     test_backend: str | Backend = "inductor",
+    decompositions: str = "",
     find_first_op: bool = True,
     pictures: bool = False,
 ) -> DiffReport:
-    """As KernelDiffHarness, for a model that `load_model` made."""
+    """As KernelDiffHarness, for a model that `load_model` made. `decompositions` is for the test backend, as
+    `find_backend` has it."""
     config = config or ComparisonConfig()
     if pictures and importlib.util.find_spec("matplotlib") is None:
         remedy = "`pip install graph-break-registry[toolkit]`, or leave the pictures out"
         raise InvalidInput([Problem("pictures", f"matplotlib is not installed; {remedy}")])
-    reference, test = named_backend(reference_backend), named_backend(test_backend)
+    reference, test = named_backend(reference_backend), named_backend(test_backend, decompositions)
     header: dict[str, Any] = {
         "model": subject.name,
         "reference": reference.name,

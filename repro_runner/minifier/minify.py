@@ -60,7 +60,7 @@ def search_failure(
     """Look for a failure, minify the first one, and report what was looked for.
 
     `failure` is violation (of `constraints`, or of the mock backend's own), compile (`backend` raises, crashes, takes
-    longer than `seconds`, or more than `memory`), numeric (it differs from eager), break, or auto: all of these in turn.
+    longer than `seconds` or more than `memory`), numeric (it differs from eager), break, or auto: all of these in turn.
     `rule` and `gb_id` choose among violations and breaks. `say` gets a line at each step. `apart` is a running InChild,
     for callers that search more than once; else one is started when it is needed.
     """
@@ -167,13 +167,18 @@ class _Minification:
         if found is None:
             return None
         self.say(f"found a break, {found.gb_id}; cutting down the function that breaks ...")
+        device = "cuda" if self._device() == "cuda" else "cpu"  # the runner of repros knows these two
+        seconds = self.limits.seconds + _TO_START
+        return minify_break(self.subject, found, self._runner, device=device, seconds=seconds)
+
+    def _device(self) -> str:
+        """The kind of device that the model runs on."""
         devices = {each.device.type for graph in self.recording.graphs for each in graph.inputs}
-        device = "cuda" if "cuda" in devices else "cpu"
-        return minify_break(self.subject, found, self._runner, device=device, seconds=self.limits.seconds + _TO_START)
+        return next(iter(sorted(devices - {"cpu"})), "cpu")
 
     def _runner(self) -> ScriptRunner:
         if self.apart is None:
-            self.apart = self.held.enter_context(InChild(self.folder, self.limits))
+            self.apart = self.held.enter_context(InChild(self.folder, self.limits, device=self._device()))
         return self.apart
 
     def _program(

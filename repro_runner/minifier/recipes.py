@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 _DRAWN_AS_IT_IS = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128}
+_LOADABLE = ("cpu", "cuda")
 _INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8}
 
 
@@ -14,6 +15,16 @@ def copy_of(tensor: torch.Tensor) -> torch.Tensor:
         return tensor.detach().clone().requires_grad_(tensor.requires_grad)
     memory = tensor.detach().as_strided((_reach(tensor),), (1,)).clone()
     return memory.as_strided(tensor.size(), tensor.stride()).requires_grad_(tensor.requires_grad)
+
+
+def loadable(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor where torch.load can put it without help: it does not know devices of others."""
+    return tensor if tensor.device.type in _LOADABLE else tensor.cpu()
+
+
+def moved(tensor: torch.Tensor) -> str:
+    """The suffix that moves what `loadable` returned back to the tensor's device."""
+    return "" if tensor.device.type in _LOADABLE else f'.to("{tensor.device.type}")'
 
 
 def can_be_drawn(tensor: torch.Tensor) -> bool:

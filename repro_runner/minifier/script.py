@@ -20,7 +20,7 @@ import torch
 from registry.dependencies import Statements
 from repro_runner.minifier.function_source import FunctionSource
 from repro_runner.minifier.parts import report
-from repro_runner.minifier.recipes import can_be_drawn, copy_of, drawn, with_grad
+from repro_runner.minifier.recipes import can_be_drawn, copy_of, drawn, loadable, moved, with_grad
 from repro_runner.minifier.result import Failure
 
 _PACKAGE = __name__.partition(".")[0]
@@ -67,7 +67,8 @@ def render_script(
     named = dict(zip(function.parameters, tensors, strict=True))
     kept = set(named if keep is None else keep) | {name for name, each in named.items() if not can_be_drawn(each)}
     parts = (*check.before, *check.parts, report)
-    modules = tuple(sorted({*check.modules, *_foreign(function.modules)}))
+    imported = {*function.modules, *_registering(tensors)}
+    modules = tuple(sorted({*check.modules, *_foreign(imported)}))
     blocks = [
         *map(_body, check.before),
         *check.code,
@@ -76,11 +77,16 @@ def render_script(
         'if __name__ == "__main__":\n    sys.exit(report(judge))',
     ]
     head = '"""' + "\n".join(_wrapped(header)) + '\n"""'
-    imports = _imports(parts, function.modules, files=bool(kept))
+    imports = _imports(parts, imported, files=bool(kept))
     text = "\n\n\n".join([f"{head}\n\n{imports}", function.text, _inputs(named, kept), *blocks]) + "\n"
-    return Script(
-        text=text, saved={name: copy_of(named[name]).detach() for name in named if name in kept}, modules=modules
-    )
+    saved = {name: loadable(copy_of(named[name]).detach()) for name in named if name in kept}
+    return Script(text=text, saved=saved, modules=modules)
+
+
+def _registering(tensors: Iterable[torch.Tensor]) -> set[str]:
+    """What has to be imported so that torch knows the devices of these tensors: packages of others."""
+    modules = {torch.get_device_module(kind).__name__ for kind in {each.device.type for each in tensors}}
+    return {root for module in modules if (root := _root(module)) != "torch"}
 
 
 def _inputs(named: Mapping[str, torch.Tensor], kept: set[str]) -> str:
@@ -88,7 +94,7 @@ def _inputs(named: Mapping[str, torch.Tensor], kept: set[str]) -> str:
     if kept:
         lines.append('    saved = torch.load(Path(__file__).with_suffix(".pt"), weights_only=True)')
     for name, tensor in named.items():
-        made = f'saved["{name}"]{with_grad(tensor)}' if name in kept else drawn(tensor)
+        made = f'saved["{name}"]{moved(tensor)}{with_grad(tensor)}' if name in kept else drawn(tensor)
         lines.append(f"    {name} = {made}")
     lines.append(f"    return ({', '.join(named)}{',' if len(named) == 1 else ''})")
     return "\n".join(lines)

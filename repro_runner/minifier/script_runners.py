@@ -102,8 +102,8 @@ def _modes_kept() -> Iterator[None]:
 class InChild:
     """Runs scripts in children of a warm process: a backend that crashes or hangs ends its child, nothing else."""
 
-    def __init__(self, folder: Path, limits: Limits) -> None:
-        self._folder, self.limits = folder, limits
+    def __init__(self, folder: Path, limits: Limits, *, device: str = "cpu") -> None:
+        self._folder, self.limits, self._device = folder, limits, device
         self._numbers = itertools.count()
 
     def __enter__(self) -> InChild:
@@ -117,6 +117,7 @@ class InChild:
         service = Service(
             task="repro_runner.minifier.script_runners:run_script",
             warm_up="repro_runner.minifier.script_runners:warm_up",
+            warm_up_arguments=(self._device,),
             limits=self.limits,
         )
         self._pool = Pool(service, environment).__enter__()
@@ -158,11 +159,12 @@ def run_standalone(script: Script, *, seconds: float) -> Outcome:
     return Outcome(code=ended.result["code"], text=text)
 
 
-def warm_up() -> None:
-    """Import what every script imports. Where there is a GPU that is all: compiling touches its driver, and a child
-    forked after that can't use it."""
+def warm_up(device: str) -> None:
+    """Import what every script imports. Where there is another device than the CPU that is all: compiling touches a
+    GPU's driver, and a child forked after that can't use it; and it starts autograd's threads, one for each device that
+    is known by then."""
     torch.set_num_threads(1)
-    if not Path("/dev/nvidiactl").exists():
+    if device == "cpu" and not Path("/dev/nvidiactl").exists():
         torch.compile(lambda x: x + 1, backend="aot_eager")(torch.ones(2, requires_grad=True))
         reset()
         # Dynamo times the guards of every graph once, for its own statistics; flushing the cache for it takes 18 ms.

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, TypedDict
 
 from registry.errors import InvalidInput
-from repro_runner.bench.catalogue import BACKENDS
+from repro_runner.bench.catalogue import BACKENDS, Measurement
 from repro_runner.bench.document import Row, bench_document, describe_machine
 from repro_runner.bench.suite import measure_rows, plan_rows
 from repro_runner.output.places import with_shown_places
@@ -22,7 +22,6 @@ from repro_runner.runs import RunFolder
 
 STEPS = {"check": "violations", "diff": "numerics", "guards": "guards"}
 """Verb -> the kind of document with its result."""
-_WARMUP, _RUNS = 3, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +31,11 @@ class Examination:
     model: str
     device: str
     seed: int
-    device_file: str | None
+    device_file: str | None = None
+    backend: str = "inductor"
+    """The one that `diff` compares with eager; `guards` and `bench` have it, too, if it is the user's own."""
+    gradients: bool = False
+    decompositions: str = ""
 
 
 class StepArguments(TypedDict):
@@ -76,9 +79,11 @@ def examine(
 def measure(examination: Examination, limits: Limits, run: RunFolder, say: Callable[[str], None]) -> None:
     """Add a benchmark of the model to the run, row by row, each in processes of its own."""
     environment = describe_machine(examination.device)
-    planned = plan_rows(
-        [examination.model], list(BACKENDS), size="full", device=examination.device, warmup=_WARMUP, runs=_RUNS
+    like = Measurement(
+        device=examination.device, gradients=examination.gradients, decompositions=examination.decompositions
     )
+    own = [examination.backend] if examination.backend not in BACKENDS else []
+    planned = plan_rows([examination.model], [*BACKENDS, *own], like)
     rows: list[Row] = []
     for row in measure_rows(planned, limits):
         rows.append(row)

@@ -10,8 +10,9 @@ from typing import Any
 from repro_runner.adapters import AcceleratorCapabilities
 from repro_runner.adapters.capability_file import read_capabilities
 from repro_runner.adapters.check import check_model, write_check
+from repro_runner.backends.by_name import find_backend
 from repro_runner.capture.breaks import breaks_document
-from repro_runner.diff.harness import diff_model
+from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.guards import find_calls, inspect_model
 from repro_runner.model_under_test import ModelUnderTest, load_model
 from repro_runner.report.examine import Examination
@@ -47,16 +48,23 @@ def _load(asked: Examination) -> _LoadedModel:
 
 
 def _check(loaded: _LoadedModel, run: RunFolder) -> None:
-    write_check(run, check_model(loaded.subject, loaded.capabilities))
+    table = loaded.asked.decompositions or None
+    write_check(run, check_model(loaded.subject, loaded.capabilities, decompositions=table))
 
 
 def _diff(loaded: _LoadedModel, run: RunFolder) -> None:
-    diff_model(loaded.subject, pictures=True).write(run)
+    asked = loaded.asked
+    config = ComparisonConfig(gradients=asked.gradients)
+    diff_model(
+        loaded.subject, config, test_backend=asked.backend, decompositions=asked.decompositions, pictures=True
+    ).write(run)
 
 
 def _guards(loaded: _LoadedModel, run: RunFolder) -> None:
     calls = find_calls(loaded.subject.name, device=loaded.asked.device)
-    report = inspect_model(loaded.subject, calls or None)
+    asked = loaded.asked
+    own = find_backend(asked.backend, asked.decompositions) if ":" in asked.backend else "eager"
+    report = inspect_model(loaded.subject, calls or None, backend=own)
     run.write_json("guards.json", report.document())
     if not run.has("breaks.json"):
         run.write_json("breaks.json", breaks_document(report.breaks))
