@@ -17,6 +17,7 @@ from repro_runner.output.terminal import plain
 from repro_runner.report import RunContents, join_documents, read_contents
 from repro_runner.report.contents import read_several
 from repro_runner.report.several import reports_document
+from repro_runner.report.text import markdown_lines, summary_lines
 from repro_runner.runs import RunFolder, find_run, find_runs, runs_home
 from repro_runner.runs.run_folder import make_home
 
@@ -24,8 +25,8 @@ EPILOG = """\
 With a model, one run does everything: what a device would refuse, where Inductor's numbers differ from eager's, guards
 and recompiles. If a part fails, the others still run, and the report says so. With a run, the report shows what it
 holds; nothing is run again.
-With several runs, one page compares them: pass rates, benchmarks, violations, numerics, guards; the worst first. It is
-written to .graphbreak/report.html, and links to the reports of its runs that are there.
+With several runs, one page puts them side by side, the worst first: pass rates, benchmarks, violations, numerics,
+guards. It is written to .graphbreak/report.html, and links to the reports of these runs where they are there.
 
 exit codes:
   0    the report is written; with a model: nothing is wrong with it
@@ -46,23 +47,23 @@ def main(argv: Sequence[str]) -> int:
         if given := _only_for_models(arguments):
             parser.error(f"{', '.join(given)}: only with MODEL.py:FUNCTION; a run is shown as it is")
         runs = find_runs(arguments.targets) or [find_run()]
-        print(_write(arguments, read_contents(runs[0])) if len(runs) == 1 else _write_several(arguments, runs))
+        print(_write(arguments, runs))
         return DONE
     if len(arguments.targets) > 1:
         parser.error("with MODEL.py:FUNCTION, nothing else; examine the models one by one, then report their runs")
     try:
-        contents = read_contents(_make_run(arguments))
+        run = _make_run(arguments)
     except KeyboardInterrupt:
         print("interrupted; `graphbreak report` shows what had ended", file=sys.stderr)
         return INTERRUPTED
-    print(_write(arguments, contents))
-    return _print_verdicts(contents)
+    print(_write(arguments, [run]))
+    return _print_verdicts(read_contents(run))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak report",
-        description="Write everything about a model, or about a run, or several, into one HTML or JSON file.",
+        description="Write everything about a model, a run, or several runs, into one file.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -70,9 +71,12 @@ def _parser() -> argparse.ArgumentParser:
         "targets",
         nargs="*",
         metavar="RUN | MODEL.py:FUNCTION",
-        help="runs (ids, starts of ids, paths, patterns, or a folder of runs), or a model; default: the newest run",
+        help="a run (its id, the start of its id, or its path), several runs (a folder of them, or a pattern, too), "
+        "or a model to examine; default: the newest run",
     )
-    parser.add_argument("--format", choices=["html", "json", "md"], default="html", help="md: the verdicts alone")
+    parser.add_argument(
+        "--format", choices=["html", "json", "md"], default="html", help="default: html; md: the verdicts alone"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the run, or beside the runs")
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities, as for `check`")
     parser.add_argument("--device", choices=["cpu", "cuda"], help="where to run the model; default: cpu")
@@ -119,57 +123,36 @@ def _to_stderr(line: str) -> None:
     print(plain(line), file=sys.stderr, flush=True)
 
 
-def _write(arguments: argparse.Namespace, contents: RunContents) -> Path:
-    if arguments.format == "json":
-        text = document_text(join_documents(contents))
-    elif arguments.format == "md":
-        text = _markdown([contents])
-    else:
-        from repro_runner.report.page import render_report
-
-        text = render_report(contents)
-    if arguments.out is None:
-        return contents.run.write_text(f"report.{arguments.format}", text)
-    return _write_out(arguments.out, text)
-
-
-def _write_several(arguments: argparse.Namespace, runs: Sequence[RunFolder]) -> Path:
-    """One page over all runs that can be read; the others are named."""
+def _write(arguments: argparse.Namespace, runs: Sequence[RunFolder]) -> Path:
+    """Write the report of the run, or the one over all runs that can be read; the others are named."""
     found, unreadable = read_several(runs)
     for path, why in unreadable.items():
         _to_stderr(f"{path}: left out, {why}")
-    out = arguments.out or runs_home() / f"report.{arguments.format}"
+    only = found[0] if len(runs) == 1 else None
+    name = f"report.{arguments.format}"
+    out = arguments.out or runs_home() / name
     if arguments.format == "json":
-        text = document_text(reports_document(found, unreadable))
+        text = document_text(join_documents(only) if only else reports_document(found, unreadable))
     elif arguments.format == "md":
-        text = _markdown(found)
+        text = "\n".join(line for contents in found for line in markdown_lines(contents))
     else:
-        from repro_runner.report.page import render_reports
+        from repro_runner.report.page import render_report, render_reports
 
-        text = render_reports(found, unreadable, out.absolute().parent)
-    return _write_out(out, text)
-
-
-def _markdown(found: Sequence[RunContents]) -> str:
-    from repro_runner.report.text import markdown_lines
-
-    return "\n".join(line for contents in found for line in markdown_lines(contents))
-
-
-def _write_out(out: Path, text: str) -> Path:
+        text = render_report(only) if only else render_reports(found, unreadable, out.absolute().parent)
+    if only and arguments.out is None:
+        return only.run.write_text(name, text)
     try:
-        if out.parent == runs_home():
+        if arguments.out is None:
             make_home(out.parent)
         write_whole(out, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise WriteFailed(f"{out}: {error.strerror}; name another file with --out") from error
-    return out
+    return Path(out)
 
 
 def _print_verdicts(contents: RunContents) -> int:
     from repro_runner.report.parts import BREAKS
     from repro_runner.report.parts.catalogue import judge_parts
-    from repro_runner.report.text import summary_lines
 
     print("\n".join(summary_lines(contents)), file=sys.stderr)
     broken = any(each.verdict.state == BREAKS for each in judge_parts(contents))

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 from registry.documents import Document, head
 from repro_runner.output.units import magnitude, seconds
 from repro_runner.report.contents import LARGEST_TOTAL, Attachments, RunContents, subject_of
-from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS, fold, likeness
+from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS, fold
 from repro_runner.report.parts.bench import bench_ratios
 from repro_runner.report.parts.catalogue import MALFORMED, PARTS, judge_parts
 from repro_runner.report.parts.device import worst_violations
@@ -61,7 +61,7 @@ def reports_document(found: Sequence[RunContents], unreadable: Mapping[str, str]
     newest_first = [result for contents in reversed(found) for result in _results(contents)]
     results = sorted(newest_first, key=_badness)
     by_path = {str(contents.run.path): contents for contents in found}
-    worst = [by_path[path] for path in dict.fromkeys(result["run"] for result in results)]
+    worst = [by_path[path] for path in dict.fromkeys([*(result["run"] for result in results), *by_path])]
     return {
         **head("reports"),
         "runs": list(map(_summary, found)),
@@ -141,16 +141,22 @@ def rows_of(
 
 
 def several_view(document: ReportsDocument, found: Sequence[RunContents]) -> dict[str, Any]:
-    """What the page over several runs shows. Rows that differ in numbers alone are folded: the newest run stands for
-    the others."""
+    """What the page over several runs shows. Of runs of a model that came to the same, the newest is shown."""
     where = {each["path"]: _where(each) for each in document["runs"]}
-    kinds = dict.fromkeys(result["part"] for result in document["results"])
+    by_run: dict[str, dict[str, PartResult]] = {path: {} for path in reversed(where)}
+    for result in document["results"]:
+        by_run[result["run"]][result["part"]] = result
+    kinds = {result["part"] for result in document["results"]}
+    sections = {part.kind: _section(part.kind, document, where) for part in PARTS if part.kind in kinds}
+    by_path = {str(contents.run.path): contents for contents in found}
+    differ = [by_path[row["run"]] for row in sections["numerics"]["rows"]] if "numerics" in kinds else []
     return {
         "where": where,
+        "by_run": by_run,
         "rates": sorted(document["pass_rates"].items(), key=lambda rate: (-rate[1][BREAKS], -rate[1][DOUBT])),
-        "tested": _tested(document, where),
-        "sections": [_section(part.kind, document, where) for part in PARTS if part.kind in kinds],
-        "pictures": _pictures(found),
+        "tested": _tested(document, by_run, where),
+        "sections": list(sections.values()),
+        "pictures": _pictures(differ),
     }
 
 
@@ -159,11 +165,10 @@ def _where(run: RunSummary) -> str:
     return ", ".join(filter(None, [f"torch {known.get('torch', '?')}", str(known.get("device", ""))]))
 
 
-def _tested(document: ReportsDocument, where: Mapping[str, str]) -> list[dict[str, Any]]:
+def _tested(
+    document: ReportsDocument, by_run: Mapping[str, Mapping[str, PartResult]], where: Mapping[str, str]
+) -> list[dict[str, Any]]:
     """A row for each run, with its results by part; models with the most failures first, their newest run first."""
-    by_run: dict[str, dict[str, PartResult]] = {each["path"]: {} for each in reversed(document["runs"])}
-    for result in document["results"]:
-        by_run[result["run"]][result["part"]] = result
     runs = {each["path"]: each for each in document["runs"]}
 
     def failures(path: str) -> tuple[int, int]:
@@ -175,7 +180,7 @@ def _tested(document: ReportsDocument, where: Mapping[str, str]) -> list[dict[st
         sorted(by_run, key=lambda path: subjects.index(runs[path]["subject"])),
         lambda path: (
             *(runs[path]["subject"], runs[path]["verb"], where[path]),
-            *((each["part"], each["state"], likeness(each["line"])) for each in by_run[path].values()),
+            *((each["part"], each["state"], each["line"]) for each in by_run[path].values()),
         ),
     )
     return [{"run": path, "results": by_run[path], "more": len(more)} for path, more in folded]
@@ -183,7 +188,7 @@ def _tested(document: ReportsDocument, where: Mapping[str, str]) -> list[dict[st
 
 def _section(kind: str, document: ReportsDocument, where: Mapping[str, str]) -> dict[str, Any]:
     own = [result for result in document["results"] if result["part"] == kind]
-    folded = fold(own, lambda each: (each["subject"], each["state"], likeness(each["line"]), where[each["run"]]))
+    folded = fold(own, lambda each: (each["subject"], each["state"], each["line"], where[each["run"]]))
     titles = list(dict.fromkeys(title for result in own for title in result["figures"]))
     rows: list[dict[str, Any]] = [
         {**result, "more": len(more), "cells": [magnitude(result["figures"].get(title)) for title in titles]}
@@ -208,9 +213,9 @@ def _bench_table(document: ReportsDocument) -> dict[str, Any]:
 
 
 def _pictures(found: Sequence[RunContents]) -> list[dict[str, Any]]:
-    """Pictures of all runs, the largest error first, as long as there is room for them."""
+    """Pictures of these runs, the largest error first, as long as there is room for them."""
     left, pictures = LARGEST_TOTAL, []
-    for contents in reversed(found):
+    for contents in found:
         files = Attachments(contents.run, left)
         pictures += _pictures_of(contents, files)
         left = files.left

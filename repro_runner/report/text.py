@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from repro_runner.bench.text import render_rows
@@ -18,6 +18,8 @@ from repro_runner.report.parts.dynamo import guards_view
 from repro_runner.report.parts.graphs import describe_parts
 from repro_runner.report.parts.minified import minified_verdict, minified_view
 from repro_runner.report.parts.numerics import numerics_view
+
+_EQUAL = {True: "equal", False: "DIFFERS"}
 
 
 def summary_lines(contents: RunContents) -> Iterator[str]:
@@ -58,20 +60,14 @@ def _violations(view: Mapping[str, Any]) -> Iterator[str]:
             text = f"  {line['source'].text}" if line["source"].text else ""
             yield f"  {plain(line['source'].where or '(no line of the program)')}{plain(text)}"
             rows = [
-                (
-                    f"{each['times']}x",
-                    each["op"],
-                    each["tensor"],
-                    each["graph"],
-                    f"{each['message']}{_more(each['more_times'])}",
-                )
+                (f"{each['times']}x", each["op"], each["tensor"], each["graph"], each["message"] + _more(each["more"]))
                 for each in line["findings"]
             ]
             yield from table(rows, indent="    ")
 
 
-def _more(count: int) -> str:
-    return f", and {count} more like this" if count else ""
+def _more(others: Sequence[Mapping[str, Any]], count: str = "times") -> str:
+    return f", and {sum(each[count] for each in others)} more like this" if others else ""
 
 
 def _op_support(view: Mapping[str, Any]) -> Iterator[str]:
@@ -80,8 +76,7 @@ def _op_support(view: Mapping[str, Any]) -> Iterator[str]:
     for op in view["refused"]:
         yield f"  {plain(op['op'])}: {op['refused']} of {op['count']}"
         for reason, others in op["reasons"]:
-            more = _more(sum(each["count"] for each in others))
-            yield f"    {plain(reason['rule'])}: {plain(reason['message'])}{more}"
+            yield f"    {plain(reason['rule'])}: {plain(reason['message'])}{_more(others, 'count')}"
     yield from table([(figure, words) for figure, words in view["figures"]], right=(0,), indent="  ")
 
 
@@ -141,18 +136,12 @@ def numerics_lines(contents: RunContents) -> Iterator[str]:
     yield f"{plain(view['document']['verdict'])} ({plain(view['about'])})"
     for sentence in (*view["document"]["cause"], *view["varies"]):
         yield plain(with_shown_places(str(sentence), contents.folder))
-    head = ("value", "tensor", *view["measures"], "mismatched", "")
+    head = ("value", "like it", "tensor", *view["measures"], "mismatched", "")
     rows = [
-        (
-            row["name"],
-            row["tensor"],
-            *row["measures"],
-            row["mismatched"],
-            f"{'equal' if row['passed'] else 'DIFFERS'}{_more(row['more'])}",
-        )
+        (row["name"], row["more"] or "", row["tensor"], *row["measures"], row["mismatched"], _EQUAL[row["passed"]])
         for row in view["rows"]
     ]
-    yield from table([head, *rows], right=range(2, len(head) - 1)) if rows else ()
+    yield from table([head, *rows], right=(1, *range(3, len(head) - 1))) if rows else ()
     yield from (f"{plain(row['name'])}: {plain(row['reason'])}" for row in view["rows"] if not row["passed"])
 
 

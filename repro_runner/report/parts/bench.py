@@ -69,9 +69,9 @@ def bench_ratios(document: Mapping[str, Any], _contents: RunContents) -> list[di
     rows: Sequence[Row] = document["rows"]
     return [
         {
-            "model": f"{row['model']} ({row['size']})" if row["size"] not in (None, "full") else row["model"],
-            "backend": row["backend"],
-            "seconds": row["latency"]["median"] if row["status"] == "measured" else None,
+            "model": f"{row['model']} ({row['size']})" if row["size"] not in (None, "full") else str(row["model"]),
+            "backend": str(row["backend"]),
+            "seconds": float(row["latency"]["median"]) if row["status"] == "measured" else None,
             "against_eager": _speedup(row, rows),
             "numerics": _numerics(row["numerics"]) if row["status"] == "measured" else "",
             "failure": "" if row["status"] == "measured" else row["cause"],

@@ -78,33 +78,23 @@ def _lines(found: Sequence[Mapping[str, Any]], contents: RunContents) -> list[di
 def _fold_findings(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Findings that differ in their shapes alone are one, with the others as its `more`."""
     folded = fold(findings, lambda each: (each["op"], likeness(each["tensor"]), likeness(each["message"])))
-    return [{**first, "more": more, "more_times": sum(each["times"] for each in more)} for first, more in folded]
+    return [{**first, "more": more} for first, more in folded]
 
 
 def worst_violations(document: Mapping[str, Any], contents: RunContents) -> list[dict[str, Any]]:
     """A row for each rule, op and kind of message, wherever in the program; the most frequent first."""
-    rows = [
+    found = document["violations"]
+    folded = fold(found, lambda each: (each["rule"], each["op"], each["dtype"], likeness(each["message"])))
+    return [
         {
-            **finding,
-            "rule": rule["rule"],
-            "where": line["source"].shown,
-            "count": finding["times"] + finding["more_times"],
+            **{name: first[name] for name in ("rule", "op", "message")},
+            "tensor": tensor_text(first["dtype"], first["shape"]),
+            "where": shown_where(first["source"], contents.folder),
+            "count": 1 + len(more),
+            "lines": len({each["source"] for each in (first, *more)}),
         }
-        for rule in violations_view(document, contents)["rules"]
-        for line in rule["lines"]
-        for finding in line["findings"]
+        for first, more in sorted(folded, key=lambda item: -len(item[1]))
     ]
-    folded = fold(rows, lambda row: (row["rule"], row["op"], likeness(row["tensor"]), likeness(row["message"])))
-    shown = ("rule", "op", "tensor", "message", "where", "times")
-    found = [
-        {
-            **{name: first[name] for name in shown},
-            "count": sum(row["count"] for row in (first, *more)),
-            "lines": len({row["where"] for row in (first, *more)}),
-        }
-        for first, more in folded
-    ]
-    return sorted(found, key=lambda row: -row["count"])
 
 
 def _read_source_line(where: str, contents: RunContents) -> SourceLine:
