@@ -39,7 +39,6 @@ def make_model():
     print("a model may print")
     return Model(), torch.ones(4, 8)
 """
-GOOD = "import torch\n\n\ndef make_model():\n    return torch.nn.Linear(4, 4), torch.ones(4, 4)\n"
 DEVICE = "name: <npu>\nunsupported_ops: [erf]\n"
 DYING = """
 import os
@@ -123,20 +122,6 @@ def test_the_page_of_a_real_run_is_valid_and_shows_every_part(run: RunFolder) ->
     assert "can't be read" not in text
     for shown in ("&lt;npu&gt;", "x = torch.erf(self.linear(x))", "gb/gb0170.html", "data:image/png;base64,"):
         assert shown in text
-
-
-def test_real_runs_are_put_side_by_side(run: RunFolder, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRAPHBREAK_HOME", str(folder / "several"))
-    monkeypatch.chdir(folder)
-    (folder / "good.py").write_text(GOOD, "utf-8")
-    assert main(["check", "good.py:make_model"]) == 0
-    assert main(["report", str(run.path), "several"]) == 0
-    page = (folder / "several" / "report.html").read_bytes()
-    html5lib.HTMLParser(strict=True).parse(page)
-    text = page.decode("utf-8")
-    assert "2 runs of 2 models" in text
-    assert f"../runs/{run.id}/report.html#violations" in text
-    assert text.index("1 violation on 1 line of the program") < text.index("breaks a limit")
 
 
 @pytest.mark.parametrize("kind", ["summary", "constraints", "graphs", "guards"])

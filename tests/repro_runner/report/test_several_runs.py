@@ -16,6 +16,8 @@ from repro_runner.report.contents import read_several
 from repro_runner.report.page import render_reports
 from repro_runner.report.several import reports_document
 from repro_runner.runs import RunFolder, list_runs
+from repro_runner.runs.inventory import DOCUMENTS
+from tests.repro_runner.fixtures import FIXTURES
 from tests.repro_runner.fixtures.sample_run import HOSTILE, PIXEL, sample_documents, write_sample_run
 
 ENVIRONMENT = {"torch": "2.13.0", "device": "cpu"}
@@ -198,6 +200,18 @@ def test_what_was_not_checked_is_said_once(home: Path) -> None:
     text = page_over(home).get_text()
     assert text.count("Ops outside of graphs") == 1
     assert "and not compared op by op. This is about model.py:make_model, parts.py:make." in text
+
+
+def test_real_runs_of_an_earlier_version_are_put_side_by_side(tmp_path: Path) -> None:
+    """A report, a minified program and a benchmark of one model."""
+    found, unreadable = read_several(list_runs(FIXTURES / "written_before" / "graphbreak"))
+    soup = BeautifulSoup(render_reports(found, unreadable, tmp_path), "html.parser")
+    text = soup.get_text()
+    assert "3 runs of 1 model" in text
+    assert "damaged" not in text
+    assert "can't be read" not in text
+    parts = {str(section["id"]) for section in soup.select("section")} - {"rates", "tested", "runs"}
+    assert parts == {*DOCUMENTS, "graphs"} - {"break_cost"}
 
 
 @pytest.mark.parametrize("text", [str, lambda text: HOSTILE + text])
