@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
     if not any(map(_is_a_model, arguments.targets)):
         if given := _only_for_models(arguments):
             parser.error(f"{', '.join(given)}: only with MODEL.py:FUNCTION; a run is shown as it is")
-        runs = find_runs(arguments.targets) or [find_run()]
+        runs = find_runs(arguments.targets) if arguments.targets else [find_run()]
         print(_write(arguments, runs))
         return DONE
     if len(arguments.targets) > 1:

@@ -143,20 +143,19 @@ def rows_of(
 def several_view(document: ReportsDocument, found: Sequence[RunContents]) -> dict[str, Any]:
     """What the page over several runs shows. Of runs of a model that came to the same, the newest is shown."""
     where = {each["path"]: _where(each) for each in document["runs"]}
-    by_run: dict[str, dict[str, PartResult]] = {path: {} for path in reversed(where)}
-    for result in document["results"]:
-        by_run[result["run"]][result["part"]] = result
     kinds = {result["part"] for result in document["results"]}
     sections = {part.kind: _section(part.kind, document, where) for part in PARTS if part.kind in kinds}
     by_path = {str(contents.run.path): contents for contents in found}
-    differ = [by_path[row["run"]] for row in sections["numerics"]["rows"]] if "numerics" in kinds else []
+    by_run = _by_run(document)
+    runs = {each["path"]: (each["subject"], each["verb"], where[each["path"]]) for each in document["runs"]}
+    folded = fold(by_run, lambda run: (runs[run], *((each["part"], each["line"]) for each in by_run[run].values())))
     return {
         "where": where,
         "by_run": by_run,
         "rates": sorted(document["pass_rates"].items(), key=lambda rate: (-rate[1][BREAKS], -rate[1][DOUBT])),
-        "tested": _tested(document, by_run, where),
+        "tested": [(run, by_run[run], len(more)) for run, more in folded],
         "sections": list(sections.values()),
-        "pictures": _pictures(differ),
+        "pictures": _pictures([by_path[row["run"]] for row in sections.get("numerics", {"rows": []})["rows"]]),
     }
 
 
@@ -165,25 +164,20 @@ def _where(run: RunSummary) -> str:
     return ", ".join(filter(None, [f"torch {known.get('torch', '?')}", str(known.get("device", ""))]))
 
 
-def _tested(
-    document: ReportsDocument, by_run: Mapping[str, Mapping[str, PartResult]], where: Mapping[str, str]
-) -> list[dict[str, Any]]:
-    """A row for each run, with its results by part; models with the most failures first, their newest run first."""
-    runs = {each["path"]: each for each in document["runs"]}
+def _by_run(document: ReportsDocument) -> dict[str, dict[str, PartResult]]:
+    """Run -> part -> result. Models of which the most parts failed come first, in each the newest run."""
+    found: dict[str, dict[str, PartResult]] = {each["path"]: {} for each in reversed(document["runs"])}
+    failed: dict[str, dict[str, set[str]]] = {}
+    for result in document["results"]:
+        found[result["run"]][result["part"]] = result
+        failed.setdefault(result["subject"], {}).setdefault(result["state"], set()).add(result["part"])
+    subjects = {each["path"]: each["subject"] for each in document["runs"]}
 
-    def failures(path: str) -> tuple[int, int]:
-        states = [result["state"] for result in by_run[path].values()]
-        return -states.count(BREAKS), -states.count(DOUBT)
+    def badness(run: str) -> tuple[int, int, str]:
+        states = failed.get(subjects[run], {})
+        return -len(states.get(BREAKS, ())), -len(states.get(DOUBT, ())), subjects[run]
 
-    subjects = list(dict.fromkeys(runs[path]["subject"] for path in sorted(by_run, key=failures)))
-    folded = fold(
-        sorted(by_run, key=lambda path: subjects.index(runs[path]["subject"])),
-        lambda path: (
-            *(runs[path]["subject"], runs[path]["verb"], where[path]),
-            *((each["part"], each["state"], each["line"]) for each in by_run[path].values()),
-        ),
-    )
-    return [{"run": path, "results": by_run[path], "more": len(more)} for path, more in folded]
+    return {run: found[run] for run in sorted(found, key=badness)}
 
 
 def _section(kind: str, document: ReportsDocument, where: Mapping[str, str]) -> dict[str, Any]:

@@ -158,8 +158,8 @@ def find_runs(names: Sequence[str]) -> list[RunFolder]:
             found |= {run.path.resolve(): run for run in _find_several(name)}
         except InvalidInput as error:
             problems += error.problems
-    if problems:
-        raise InvalidInput(problems)
+    if problems or not found:
+        raise InvalidInput(problems or [Problem(name, no_single_run(0)) for name in names])
     return sorted(found.values(), key=lambda run: _sort_key(run.id) or (run.id, ""))
 
 
@@ -167,7 +167,7 @@ def _find_several(name: str) -> list[RunFolder]:
     folder = Path(name)
     if folder.is_dir() and not _is_run(folder):
         found = list_runs(folder.absolute())
-    elif glob.has_magic(name):
+    elif glob.has_magic(name) and not _is_run(folder):
         anchor = Path(folder.anchor or ".")
         paths = [path.absolute() for path in anchor.glob(str(folder.relative_to(folder.anchor))) if _is_run(path)]
         found = [RunFolder(path) for path in paths] or [run for run in list_runs() if fnmatchcase(run.id, name)]

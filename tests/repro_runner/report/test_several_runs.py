@@ -119,6 +119,15 @@ def test_runs_stand_side_by_side_the_worst_first_and_those_alike_are_one_row(hom
     ]
 
 
+def test_a_model_that_fails_in_more_parts_comes_first_whichever_runs_say_so(home: Path) -> None:
+    a_run(home, "check", "two.py:make", violations(3))
+    a_run(home, "check", "one.py:make", violations(3, 5))
+    a_run(home, "diff", "two.py:make", numerics(0.1))
+    a_run(home, "check", "one.py:make", violations(3))
+    shown = [" ".join(row.split()[:2]) for row in rows(page_over(home), "#tested")]
+    assert shown[1:5] == ["two.py:make diff", "two.py:make check", "bert, ssm", "one.py:make check"]
+
+
 def test_a_run_on_another_torch_or_device_is_not_folded(home: Path) -> None:
     a_run(home, "check", "good.py:make", violations(), device="cuda")
     assert rows(page_over(home), "#violations > .scroll")[1:] == [
@@ -282,6 +291,16 @@ def test_the_page_lies_beside_the_runs_or_where_it_is_wanted(home: Path, capsys:
     assert f'href="../runs/{sample.id}/report.html#guards"' in Path("else where/all.html").read_text("utf-8")
 
 
+def test_a_path_with_brackets_is_a_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path))
+    for number in range(2):
+        write_sample_run(tmp_path).path.rename(tmp_path / f"mine [{number}]")
+    report(capsys, str(tmp_path / "mine [0]"), str(tmp_path / "mine [1]"))
+    assert "2 runs of 1 model" in (tmp_path / "report.html").read_text("utf-8")
+
+
 def test_a_folder_with_one_run_gives_that_run_s_own_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -312,12 +331,14 @@ def test_the_verdicts_come_as_markdown_too(home: Path, capsys: pytest.CaptureFix
         (["runs", "--seed", "1"], "--seed: only with MODEL.py:FUNCTION"),
         (["--format", "pdf"], "invalid choice: 'pdf' (choose from "),
         (["runs/*-lost-*"], "runs/*-lost-*: no runs there"),
+        (["runs/report.md"], "runs/report.md: no such run"),
     ],
 )
 def test_what_can_not_be_reported_is_told_all_at_once(
     home: Path, arguments: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (home.parent / "empty").mkdir()
+    (home / "report.md").write_text("what was written before")
     shown, problems = report(capsys, *arguments, code=2)
     assert shown == ""
     assert told in problems
