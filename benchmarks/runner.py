@@ -11,7 +11,7 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,10 +25,18 @@ STRIDE = 13
 """Every how manieth program is in the sample: all of them in fresh processes would take a quarter of an hour."""
 
 
-def main() -> None:
-    """Print two tables."""
+def main(argv: Sequence[str]) -> int:
+    """Print two tables. Exit code 2 for arguments: an earlier project measured models with a command of this name."""
+    if argv:
+        print(
+            f"{' '.join(argv)}: this measures our own runner, and takes no arguments; to measure models: "
+            "`graphbreak bench --all`, `graphbreak bench --model bert`",
+            file=sys.stderr,
+        )
+        return 2
     print_throughput()
     print_capture_cost()
+    return 0
 
 
 def print_throughput() -> None:
@@ -121,4 +129,4 @@ def print_capture_cost() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

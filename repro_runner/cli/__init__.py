@@ -15,10 +15,11 @@ from repro_runner.output.terminal import plain
 
 VERBS = {
     "add": "add the breaks of a saved run to the registry, as seen in your program",
-    "analyze": "show what a run found: guards, constraints, graphs, or a summary",
+    "analyze": "show what a run found: guards, constraints, graphs, numerics, or a summary",
     "artifacts": "list the runs on disk, or delete them",
     "bench": "measure models with several backends, and what a break costs",
     "check": "show what a device would refuse in a model, and which ops it lacks",
+    "clean": "short for `artifacts clean`: delete runs, after asking",
     "compare": "compare the breaks of two runs, for example before and after a change",
     "demo": "a guided tour on a tiny model",
     "diff": "show where a backend's numbers differ from eager's, and the first op that differs",
@@ -26,16 +27,18 @@ VERBS = {
     "explain": "run a script, and show where its graphs break, how often, and what to do",
     "guards": "explain a model's guards, breaks and recompiles in plain words",
     "learn": "learn how torch.compile works: lessons that run on your machine",
+    "list": "short for `artifacts list`: list the runs on disk",
     "log": "find the breaks in logs, traces and tracebacks, with their fixes; needs no torch",
     "merge": "join the evidence files of shards into one",
     "minify": "find the smallest program that fails in the same way as a model",
     "new": "start a repro for an id",
-    "report": "write everything about a model, or a run, into one HTML file",
+    "report": "write everything about a model, a run, or several runs, into one HTML file",
     "run": "run repros, name their breaks, verify their fixes, write evidence",
     "show": "show what the registry knows about an id",
     "status": "count the ids with a program and a fix",
     "watch": "run a repro again whenever it is saved",
 }
+SHORT_FORMS = {"clean": ["artifacts", "clean"], "list": ["artifacts", "list"]}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -51,10 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         verbs.add_parser(verb, help=summary, add_help=False)
     words = list(sys.argv[1:] if argv is None else argv)
     # Everything after the verb belongs to the verb, or even to the script: `explain SCRIPT --help`.
-    verb = str(parser.parse_args(words[:1]).verb)
+    given = str(parser.parse_args(words[:1]).verb)
+    verb, *arguments = SHORT_FORMS.get(given, [given]) + words[1:]
     module = importlib.import_module(f"repro_runner.cli.{verb}")
     try:
-        code = int(module.main(words[1:]))
+        code = int(module.main(arguments))
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # `| head` has closed the pipe; Python would print an error when it ends

@@ -13,7 +13,7 @@ from registry.errors import InvalidInput, Problem
 from repro_runner.exit_codes import DONE
 from repro_runner.output.terminal import plain
 from repro_runner.report import RunContents, read_contents
-from repro_runner.runs import find_run, list_runs
+from repro_runner.runs import RunFolder, find_run, list_runs
 from repro_runner.runs.inventory import DOCUMENTS
 
 TYPES = {
@@ -21,9 +21,19 @@ TYPES = {
     "constraints": ("violations", "op_support"),
     "graphs": ("graphs",),
     "guards": ("guards",),
+    "numerics": ("numerics",),
+    "bench": ("bench",),
+    "minified": ("minified",),
 }
 """The values of --type, each with the parts that it shows. One of the parts must be there."""
-_MAKES = {"constraints": "check", "graphs": "check", "guards": "guards"}
+_MAKES = {
+    "constraints": "check MODEL.py:make_model",
+    "graphs": "check MODEL.py:make_model",
+    "guards": "guards MODEL.py:make_model",
+    "numerics": "diff MODEL.py:make_model",
+    "bench": "bench --all",
+    "minified": "minify MODEL.py:make_model",
+}
 
 
 class AnalysisDocument(Document):
@@ -36,13 +46,17 @@ class AnalysisDocument(Document):
 def main(argv: Sequence[str]) -> int:
     """Print what a run has of a type. Exit code 2 if there is no such run, or nothing of that type in it."""
     parser = argparse.ArgumentParser(
-        prog="graphbreak analyze", description="Show what a run found: guards, constraints, graphs, or a summary."
+        prog="graphbreak analyze",
+        description="Show what a run found: guards, constraints, graphs, numerics, measurements, or a summary.",
     )
-    parser.add_argument("run", nargs="?", metavar="RUN", help="id, start of an id, or path; default: the newest run")
+    parser.add_argument(
+        "run", nargs="?", metavar="RUN", help="id, start of an id, or path; default: the newest run that has it"
+    )
     parser.add_argument("--type", choices=sorted(TYPES), default="summary", help="default: summary")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     arguments = parser.parse_args(argv)
-    contents = read_contents(find_run(arguments.run), Path.cwd())
+    run = find_run(arguments.run) if arguments.run else _newest_with(arguments.type)
+    contents = read_contents(run, Path.cwd())
     found = _documents(contents, arguments.type)
     if arguments.json:
         about: AnalysisDocument = {**head("analysis"), "type": arguments.type, "run": contents.run.id}
@@ -80,16 +94,30 @@ def _documents(contents: RunContents, asked: str) -> dict[str, Any]:
     return found
 
 
+def _newest_with(asked: str) -> RunFolder:
+    """The newest run that has something of the type. Raises InvalidInput if there is none."""
+    newest = find_run()
+    if asked == "summary":
+        return newest
+    if others := _runs_with(asked):
+        return others[-1]
+    raise InvalidInput([Problem(str(newest.path.parent), f"no run has {asked}; {_how_to_make(asked)}")])
+
+
 def _advice_if_missing(asked: str) -> str:
     """Advice for a run that has nothing of the type: name a run that has it, or the verb that makes it."""
-    made = f"`graphbreak {_MAKES[asked]} MODEL.py:make_model` makes a run that has"
-    others = [run for run in list_runs() if any(map(run.has, _files(asked)))]
+    others = _runs_with(asked)
     newest = f"; the newest that has is {others[-1].id}" if others else ""
-    return f"this run has no {asked}; {made}{newest}"
+    return f"this run has no {asked}; {_how_to_make(asked)}{newest}"
 
 
-def _files(asked: str) -> list[str]:
-    return ["graphs/0000/graph.json"] if asked == "graphs" else [DOCUMENTS[kind] for kind in TYPES[asked]]
+def _how_to_make(asked: str) -> str:
+    return f"`graphbreak {_MAKES[asked]}` makes a run that has"
+
+
+def _runs_with(asked: str) -> list[RunFolder]:
+    files = ["graphs/0000/graph.json"] if asked == "graphs" else [DOCUMENTS[kind] for kind in TYPES[asked]]
+    return [run for run in list_runs() if any(map(run.has, files))]
 
 
 def _lines(contents: RunContents, asked: str) -> Iterator[str]:
@@ -102,6 +130,9 @@ def _lines(contents: RunContents, asked: str) -> Iterator[str]:
         "constraints": text.constraints_lines,
         "graphs": text.graphs_lines,
         "guards": text.guards_lines,
+        "numerics": text.numerics_lines,
+        "bench": text.bench_lines,
+        "minified": text.minified_lines,
     }
     try:
         yield from list(shown[asked](contents))

@@ -1,4 +1,4 @@
-"""`graphbreak report`: write everything about a model, or all documents of a run, into one file."""
+"""`graphbreak report`: write everything about a model, all documents of a run, or several runs, into one file."""
 
 from __future__ import annotations
 
@@ -15,12 +15,18 @@ from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.report import RunContents, join_documents, read_contents
-from repro_runner.runs import RunFolder, find_run
+from repro_runner.report.contents import read_several
+from repro_runner.report.several import reports_document
+from repro_runner.report.text import markdown_lines, summary_lines
+from repro_runner.runs import RunFolder, find_run, find_runs, runs_home
+from repro_runner.runs.run_folder import make_home
 
 EPILOG = """\
 With a model, one run does everything: what a device would refuse, where Inductor's numbers differ from eager's, guards
 and recompiles. If a part fails, the others still run, and the report says so. With a run, the report shows what it
 holds; nothing is run again.
+With several runs, one page puts them side by side, the worst first: pass rates, benchmarks, violations, numerics,
+guards. It is written to .graphbreak/report.html, and links to the reports of these runs where they are there.
 
 exit codes:
   0    the report is written; with a model: nothing is wrong with it
@@ -34,35 +40,41 @@ def main(argv: Sequence[str]) -> int:
     """Write the file and print its path."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    if not _is_a_model(arguments.target):
+    if not any(map(_is_a_model, arguments.targets)):
         if given := _only_for_models(parser, arguments):
             parser.error(f"{', '.join(given)}: only with MODEL.py:FUNCTION; a run is shown as it is")
-        print(_write(arguments, read_contents(find_run(arguments.target))))
+        runs = find_runs(arguments.targets) if arguments.targets else [find_run()]
+        print(_write(arguments, runs))
         return DONE
+    if len(arguments.targets) > 1:
+        parser.error("with MODEL.py:FUNCTION, nothing else; examine the models one by one, then report their runs")
     try:
-        contents = read_contents(_make_run(arguments))
+        run = _make_run(arguments)
     except KeyboardInterrupt:
         print("interrupted; `graphbreak report` shows what had ended", file=sys.stderr)
         return INTERRUPTED
-    print(_write(arguments, contents))
-    return _print_verdicts(contents)
+    print(_write(arguments, [run]))
+    return _print_verdicts(read_contents(run))
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="graphbreak report",
-        description="Write everything about a model, or about a run, into one HTML or JSON file.",
+        description="Write everything about a model, a run, or several runs, into one file.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "target",
-        nargs="?",
+        "targets",
+        nargs="*",
         metavar="RUN | MODEL.py:FUNCTION",
-        help="a run (its id, the start of its id, or its path), or a model to examine; default: the newest run",
+        help="a run (its id, the start of its id, or its path), several runs (a folder of them, or a pattern, too), "
+        "or a model to examine; default: the newest run",
     )
-    parser.add_argument("--format", choices=["html", "json"], default="html", help="default: html")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html or report.json of the run")
+    parser.add_argument(
+        "--format", choices=["html", "json", "md"], default="html", help="default: html; md: the verdicts alone"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the run, or beside the runs")
     parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities, as for `check`")
     parser.add_argument("--device", type=a_device, default="cpu", help=DEVICE)
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
@@ -76,10 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _is_a_model(target: str | None) -> bool:
-    if target is None or Path(target).is_dir():
-        return False
-    return ":" in target or target.endswith(".py")
+def _is_a_model(target: str) -> bool:
+    return not Path(target).is_dir() and (":" in target or target.endswith(".py"))
 
 
 def _only_for_models(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
@@ -92,7 +102,7 @@ def _make_run(arguments: argparse.Namespace) -> RunFolder:
     from repro_runner.report.examine import Examination, examine, measure
 
     examination = Examination(
-        model=arguments.target,
+        model=arguments.targets[0],
         device=arguments.device,
         seed=arguments.seed,
         device_file=None if arguments.device_file is None else str(arguments.device_file),
@@ -111,26 +121,36 @@ def _to_stderr(line: str) -> None:
     print(plain(line), file=sys.stderr, flush=True)
 
 
-def _write(arguments: argparse.Namespace, contents: RunContents) -> Path:
+def _write(arguments: argparse.Namespace, runs: Sequence[RunFolder]) -> Path:
+    """Write the report of the run, or the one over all runs that can be read; the others are named."""
+    found, unreadable = read_several(runs)
+    for path, why in unreadable.items():
+        _to_stderr(f"{path}: left out, {why}")
+    only = found[0] if len(runs) == 1 else None
+    name = f"report.{arguments.format}"
+    out = arguments.out or runs_home() / name
     if arguments.format == "json":
-        text = document_text(join_documents(contents))
+        text = document_text(join_documents(only) if only else reports_document(found, unreadable))
+    elif arguments.format == "md":
+        text = "\n".join(line for contents in found for line in markdown_lines(contents))
     else:
-        from repro_runner.report.page import render_report
+        from repro_runner.report.page import render_report, render_reports
 
-        text = render_report(contents)
-    if arguments.out is None:
-        return contents.run.write_text(f"report.{arguments.format}", text)
+        text = render_report(only) if only else render_reports(found, unreadable, out.absolute().parent)
+    if only and arguments.out is None:
+        return only.run.write_text(name, text)
     try:
-        write_whole(arguments.out, text.encode("utf-8", "backslashreplace"))
+        if arguments.out is None:
+            make_home(out.parent)
+        write_whole(out, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
-        raise WriteFailed(f"{arguments.out}: {error.strerror}; name another file with --out") from error
-    return Path(arguments.out)
+        raise WriteFailed(f"{out}: {error.strerror}; name another file with --out") from error
+    return Path(out)
 
 
 def _print_verdicts(contents: RunContents) -> int:
     from repro_runner.report.parts import BREAKS
     from repro_runner.report.parts.catalogue import judge_parts
-    from repro_runner.report.text import summary_lines
 
     print("\n".join(summary_lines(contents)), file=sys.stderr)
     broken = any(each.verdict.state == BREAKS for each in judge_parts(contents))

@@ -6,7 +6,7 @@ A document that is damaged or newer than this version is listed as unreadable, a
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from repro_runner.runs.inventory import DOCUMENTS, graph_folders
 LARGEST_FILE = 400_000
 LARGEST_TOTAL = 8_000_000
 """Bytes."""
+PNG = b"\x89PNG\r\n\x1a\n"
 _ABOUT_THE_WRITER = {*Document.__required_keys__, "pid", "host"}
 
 
@@ -67,6 +68,24 @@ def read_contents(run: RunFolder, folder: Path | None = None) -> RunContents:
     )
 
 
+def subject_of(contents: RunContents) -> str:
+    """What the run is about: a model as `model.py:make_model`."""
+    return str(contents.manifest.get("subject") or contents.run.id)
+
+
+def read_several(runs: Iterable[RunFolder]) -> tuple[list[RunContents], dict[str, str]]:
+    """The runs, and by its path why a run can't be read. Raises InvalidInput if none of them can."""
+    found, problems = [], {}
+    for run in runs:
+        try:
+            found.append(read_contents(run))
+        except InvalidInput as error:
+            problems[str(run.path)] = error.problems
+    if not found:
+        raise InvalidInput([problem for each in problems.values() for problem in each])
+    return found, {path: "; ".join(each.message for each in several) for path, several in problems.items()}
+
+
 def _failures(document: Mapping[str, Any]) -> dict[str, str]:
     failures = document.get("failures")
     return {str(kind): str(why) for kind, why in failures.items()} if isinstance(failures, dict) else {}
@@ -109,9 +128,10 @@ class Attachment:
 
     @property
     def address(self) -> str:
-        """The data address of a drawing. As an image it can neither run a script nor style the page."""
-        coded = base64.b64encode(self.content or b"").decode("ascii")
-        return f"data:image/svg+xml;base64,{coded}"
+        """The data address of an image. As such a drawing can neither run a script nor style the page."""
+        content = self.content or b""
+        kind = "png" if content.startswith(PNG) else "svg+xml"
+        return f"data:image/{kind};base64,{base64.b64encode(content).decode('ascii')}"
 
 
 class Attachments:
@@ -119,7 +139,7 @@ class Attachments:
 
     def __init__(self, run: RunFolder, total: int = LARGEST_TOTAL) -> None:
         self._run = run
-        self._left = total
+        self.left = total
 
     def read(self, name: str) -> Attachment | None:
         """The file of this name, without content if it is too large. None if the run has no such file."""
@@ -128,7 +148,7 @@ class Attachments:
         if not path.is_file() or not path.resolve().is_relative_to(home):
             return None
         size = path.stat().st_size
-        if size > min(LARGEST_FILE, self._left):
+        if size > min(LARGEST_FILE, self.left):
             return Attachment(name=name, size=size, content=None)
-        self._left -= size
+        self.left -= size
         return Attachment(name=name, size=size, content=path.read_bytes())

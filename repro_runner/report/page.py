@@ -1,11 +1,13 @@
-"""A run as one HTML page that needs nothing else: styles and pictures are inside, and there is no script."""
+"""A run, or several, as one HTML page that needs nothing else: styles and pictures are inside, there is no script."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 from markupsafe import Markup
@@ -14,9 +16,20 @@ from registry.documents import Document
 from registry.ids import SITE
 from repro_runner.output.html import page_style
 from repro_runner.output.templates import html_templates
-from repro_runner.report.contents import RunContents
-from repro_runner.report.parts import MARKS
-from repro_runner.report.parts.catalogue import MALFORMED, Judged, damaged, judge_parts, missing_parts
+from repro_runner.output.units import counted
+from repro_runner.report.contents import RunContents, subject_of
+from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS
+from repro_runner.report.parts.catalogue import (
+    MALFORMED,
+    PARTS,
+    Judged,
+    damaged,
+    judge_parts,
+    missing_parts,
+    unchecked,
+)
+from repro_runner.report.several import reports_document, several_view
+from repro_runner.runs.run_folder import REPORT
 
 _TEMPLATES = Path(__file__).with_name("templates")
 _ENVIRONMENT = {
@@ -27,32 +40,58 @@ _ENVIRONMENT = {
     "platform": "platform",
     "project": "graphbreak",
 }
+_STATES = {WORKS: "passed", DOUBT: "doubtful", BREAKS: "failed", PLAIN: "measured"}
 
 
 def render_report(contents: RunContents) -> str:
     """The page; the same run gives the same bytes."""
     judged = judge_parts(contents)
-    return (
-        html_templates(_TEMPLATES)
-        .get_template("report.html.j2")
-        .render(
-            subject=contents.manifest.get("subject") or contents.run.id,
-            run=contents.run.id,
-            verb=contents.manifest.get("verb", ""),
-            when=_when(contents.manifest.get("started")),
-            environment=_environment(contents.manifest),
-            settings=_settings(contents.manifest),
-            judged=judged,
-            sections=[_section(each, contents) for each in judged],
-            missing=missing_parts(contents),
-            unreadable={
-                name: why for name, why in contents.unreadable.items() if name.startswith(("graphs/", "failures"))
-            },
-            marks=MARKS,
-            site=SITE,
-            **page_style((_TEMPLATES / "report.css").read_text("utf-8")),
-        )
+    return _render(
+        "report.html.j2",
+        title=subject_of(contents),
+        about=contents.run.id,
+        verb=contents.manifest.get("verb", ""),
+        when=_when(contents.manifest.get("started")),
+        environment=_environment(contents.manifest),
+        settings=_settings(contents.manifest),
+        judged=judged,
+        sections=[_section(each, contents) for each in judged],
+        missing=missing_parts(contents),
+        unchecked=unchecked(contents),
+        unreadable={name: why for name, why in contents.unreadable.items() if name.startswith(("graphs/", "failures"))},
     )
+
+
+def render_reports(found: Sequence[RunContents], unreadable: Mapping[str, str], folder: Path) -> str:
+    """The page over several runs. It links to their own pages, relative to `folder`, in which it will be."""
+    document = reports_document(found, unreadable)
+    runs = {each["path"]: {**each, "place": place} for place, each in enumerate(document["runs"], 1)}
+
+    def page_of(run: str) -> str:
+        """Its own page; empty if it was not written."""
+        page = Path(run, REPORT)
+        return quote(os.path.relpath(page, folder)) if page.is_file() else ""
+
+    def link(run: str, part: str) -> str:
+        return f"{page_of(run)}#{part}" if page_of(run) else f"#run-{runs[run]['place']}-{part}"
+
+    return _render(
+        "several.html.j2",
+        title=f"{counted(len(found), 'run')} of {counted(len(document['models']), 'model')}",
+        about=" to ".join(dict.fromkeys(each["id"] for each in (document["runs"][0], document["runs"][-1]))),
+        document=document,
+        unchecked=unchecked(*found),
+        parts={part.kind: part.title for part in PARTS},
+        states=_STATES,
+        runs={path: {**run, "when": _when(run["started"]), "page": page_of(path)} for path, run in runs.items()},
+        link=link,
+        **several_view(document, found),
+    )
+
+
+def _render(template: str, **content: Any) -> str:
+    style = page_style((_TEMPLATES / "report.css").read_text("utf-8"))
+    return html_templates(_TEMPLATES).get_template(template).render(**content, marks=MARKS, site=SITE, **style)
 
 
 def _section(judged: Judged, contents: RunContents) -> dict[str, Any]:

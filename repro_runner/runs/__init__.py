@@ -10,12 +10,13 @@ bench.json        measurements of models
 break_cost.json   measurements of what a break costs
 minified.json     the smallest failing program; the program itself is in minified/
 failures.json     parts that were run and failed, each with the reason
-report.html       all of it in one page; report.json: in one document
+report.html       all of it in one page; report.json: in one document, kind `report`
 graphs/0000/      per compiled graph: graph.json; pre_aot, forward and backward as .txt and .svg; inductor/forward/ …
 
+Beside the runs: report.html and report.json over several of them, kind `reports` (repro_runner/report/several.py).
 Needs the standard library alone.
 """
 
-from repro_runner.runs.run_folder import RunFolder, find_run, list_runs, runs_home
+from repro_runner.runs.run_folder import RunFolder, find_run, find_runs, list_runs, runs_home
 
-__all__ = ["RunFolder", "find_run", "list_runs", "runs_home"]
+__all__ = ["RunFolder", "find_run", "find_runs", "list_runs", "runs_home"]

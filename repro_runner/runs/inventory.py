@@ -18,14 +18,13 @@ from typing import Any, TypedDict
 from registry.documents import Document, head
 from registry.errors import InvalidInput, Problem, WriteFailed
 from repro_runner.output.units import counted
-from repro_runner.runs.run_folder import MANIFEST, RunFolder, list_runs, no_single_run, runs_home
+from repro_runner.runs.run_folder import MANIFEST, REPORT, RunFolder, list_runs, no_single_run, runs_home
 
 DOCUMENTS = {
     kind: f"{kind}.json"
     for kind in ("violations", "op_support", "breaks", "numerics", "guards", "minified", "bench", "break_cost")
 }
 """The kind of a document -> its file; in the order in which a report shows them."""
-REPORT = "report.html"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import platform
 import re
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timezone
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from registry.errors import InvalidInput, Problem, WriteFailed
 
 SCHEMA = 1
 MANIFEST = "run.json"
+REPORT = "report.html"
 _RUN_ID = re.compile(r"(?P<second>\d{8}-\d{6})-[a-z]+-(?P<tail>[0-9a-f]{6})", re.ASCII)
 
 
@@ -53,7 +56,7 @@ class RunFolder:
         home = home or runs_home()
         now = datetime.now(timezone.utc)
         try:
-            _make_home(home)
+            make_home(home)
             run = cls(_new_folder(home, verb, now))
         except OSError as error:
             raise WriteFailed(_refused(home, error)) from error
@@ -148,6 +151,40 @@ def find_run(name: str | None = None, home: Path | None = None) -> RunFolder:
     return found[0]
 
 
+def find_runs(names: Sequence[str]) -> list[RunFolder]:
+    """The runs with these names, oldest first. A name may be a folder of runs, too, or a pattern such as `2026*`.
+
+    InvalidInput names each that stands for no run.
+    """
+    found: dict[Path, RunFolder] = {}
+    problems: list[Problem] = []
+    for name in names:
+        try:
+            found |= {run.path.resolve(): run for run in _find_several(name)}
+        except InvalidInput as error:
+            problems += error.problems
+    if problems or not found:
+        raise InvalidInput(problems or [Problem(name, no_single_run(0)) for name in names])
+    return sorted(found.values(), key=lambda run: _sort_key(run.id) or (run.id, ""))
+
+
+def _find_several(name: str) -> list[RunFolder]:
+    folder = Path(name)
+    if folder.is_dir() and not _is_run(folder):
+        found = list_runs(folder.absolute())
+    elif glob.has_magic(name) and not _is_run(folder):
+        anchor = Path(folder.anchor or ".")
+        paths = [path.absolute() for path in anchor.glob(str(folder.relative_to(folder.anchor))) if _is_run(path)]
+        found = [RunFolder(path) for path in paths] or [run for run in list_runs() if fnmatchcase(run.id, name)]
+    elif folder.stem == "report" and folder.is_file():
+        return []  # a shell writes out `.graphbreak/*`, and the report that we wrote beside the runs is in it
+    else:
+        return [find_run(name)]
+    if not found:
+        raise InvalidInput([Problem(name, f"no runs there; {_LIST}")])
+    return found
+
+
 def no_single_run(count: int) -> str:
     """The message for a name with which `count` ids begin, where it had to be one."""
     problem = f"{count} runs begin so; write more of the id" if count else "no such run"
@@ -167,8 +204,8 @@ def _sort_key(name: str) -> tuple[str, str] | None:
     return (found["second"], found["tail"]) if found else None
 
 
-def _make_home(home: Path) -> None:
-    """Make the folder. If it is empty it gets a .gitignore, so that runs are not committed by accident."""
+def make_home(home: Path) -> None:
+    """Make the folder for runs. If it is empty it gets a .gitignore, so that runs are not committed by accident."""
     home.mkdir(parents=True, exist_ok=True)
     if not any(home.iterdir()):
         (home / ".gitignore").write_text("*\n", "utf-8")

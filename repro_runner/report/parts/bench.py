@@ -64,6 +64,22 @@ def _row_view(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
     }
 
 
+def bench_ratios(document: Mapping[str, Any], _contents: RunContents) -> list[dict[str, Any]]:
+    """Each row in short, as numbers: the time of a call, and eager's time divided by it."""
+    rows: Sequence[Row] = document["rows"]
+    return [
+        {
+            "model": f"{row['model']} ({row['size']})" if row["size"] not in (None, "full") else str(row["model"]),
+            "backend": str(row["backend"]),
+            "seconds": float(row["latency"]["median"]) if row["status"] == "measured" else None,
+            "against_eager": _speedup(row, rows),
+            "numerics": _numerics(row["numerics"]) if row["status"] == "measured" else "",
+            "failure": "" if row["status"] == "measured" else row["cause"],
+        }
+        for row in rows
+    ]
+
+
 def break_cost_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
     added = [
         point["added_per_break_s"]["median"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from repro_runner.output.places import with_shown_places
-from repro_runner.report.contents import RunContents
+from repro_runner.report.contents import RunContents, subject_of
 from repro_runner.report.parts import BREAKS, DOUBT, Verdict
 from repro_runner.report.parts.bench import bench_verdict, bench_view, break_cost_verdict, break_cost_view
 from repro_runner.report.parts.device import op_support_verdict, op_support_view, violations_verdict, violations_view
@@ -77,6 +77,24 @@ def missing_parts(contents: RunContents) -> dict[str, list[str]]:
     return missing
 
 
+def unchecked(*found: RunContents) -> str:
+    """What no part of these runs looked at; empty if every model is one graph, or if nothing was checked."""
+    looked = {"violations": "checked against the device's limits", "numerics": "compared op by op"}
+    broken = {subject_of(each): each.documents.keys() & looked for each in found if _has_breaks(each)}
+    left_out = [words for kind, words in looked.items() if any(kind in kinds for kinds in broken.values())]
+    if not left_out:
+        return ""
+    where = "Ops outside of graphs (at a break, or in Python between two graphs)"
+    about = f" This is about {', '.join(broken)}." if len(found) > 1 else ""
+    return f"{where} were not {', and not '.join(left_out)}.{about}"
+
+
+def _has_breaks(contents: RunContents) -> bool:
+    """A diff lists no breaks, but counts graphs."""
+    graphs = contents.documents.get("numerics", {}).get("graphs")
+    return bool(contents.documents.get("breaks", {}).get("breaks")) or (isinstance(graphs, int) and graphs > 1)
+
+
 def damaged(error: Exception) -> str:
     """The message about a document whose content does not fit its kind."""
     return f"its document is damaged ({type(error).__name__}: {error}); run it again"
@@ -92,8 +110,8 @@ def _judge_part(part: Part, contents: RunContents) -> Judged | None:
         return None
     try:
         verdict = part.verdict(document, contents)
-        line = with_shown_places(verdict.line, contents.folder)
-        return Judged(part=part, verdict=Verdict(state=verdict.state, line=line), document=document)
+        shown = replace(verdict, line=with_shown_places(verdict.line, contents.folder))
+        return Judged(part=part, verdict=shown, document=document)
     except MALFORMED as error:
         return _undocumented(part, DOUBT, damaged(error))
 

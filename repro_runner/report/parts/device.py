@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from typing import Any
 from repro_runner.output.places import shown_where
 from repro_runner.output.units import counted, size
 from repro_runner.report.contents import RunContents
-from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
+from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict, fold, likeness
 
 _SHOWN_LINES = 8
 """Of a rule; the others are folded."""
@@ -39,11 +39,14 @@ def violations_verdict(document: Mapping[str, Any], contents: RunContents) -> Ve
     findings = ", ".join(f"{rule} ({count})" for rule, count in rules.most_common(3))
     more = f" and {counted(len(rules) - 3, 'other rule')}" if len(rules) > 3 else ""
     where = f" on {counted(len(lines), 'line')} of the program" if lines else ""
-    return Verdict(state=BREAKS, line=f"{counted(len(found), 'violation')}{where}: {findings}{more}")
+    line = f"{counted(len(found), 'violation')}{where}: {findings}{more}"
+    return Verdict(
+        state=BREAKS, line=line, figures={"violations": len(found), "rules": len(rules), "lines": len(lines)}
+    )
 
 
 def violations_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
-    """Rules, the most broken first; in each the lines of the program, in their order; in each what is wrong there."""
+    """Rules, the most broken first; in each the lines of the program, the worst first; in each what is wrong there."""
     by_rule: dict[str, list[Mapping[str, Any]]] = {}
     for each in document["violations"]:
         by_rule.setdefault(each["rule"], []).append(each)
@@ -63,12 +66,34 @@ def _lines(found: Sequence[Mapping[str, Any]], contents: RunContents) -> list[di
         {
             "source": _read_source_line(where, contents),
             "count": findings.total(),
-            "findings": [
+            "findings": _fold_findings(
                 {"op": op, "tensor": tensor, "message": message, "graph": graph, "times": times}
-                for (op, tensor, message, graph), times in findings.items()
-            ],
+                for (op, tensor, message, graph), times in findings.most_common()
+            ),
         }
-        for where, findings in sorted(by_line.items(), key=lambda item: _order(item[0]))
+        for where, findings in sorted(by_line.items(), key=lambda item: (-item[1].total(), _order(item[0])))
+    ]
+
+
+def _fold_findings(findings: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Findings that differ in their shapes alone are one, with the others as its `more`."""
+    folded = fold(findings, lambda each: (each["op"], likeness(each["tensor"]), likeness(each["message"])))
+    return [{**first, "more": more} for first, more in folded]
+
+
+def worst_violations(document: Mapping[str, Any], contents: RunContents) -> list[dict[str, Any]]:
+    """A row for each rule, op and kind of message, wherever in the program; the most frequent first."""
+    found = document["violations"]
+    folded = fold(found, lambda each: (each["rule"], each["op"], each["dtype"], likeness(each["message"])))
+    return [
+        {
+            **{name: first[name] for name in ("rule", "op", "message")},
+            "tensor": tensor_text(first["dtype"], first["shape"]),
+            "where": shown_where(first["source"], contents.folder),
+            "count": 1 + len(more),
+            "lines": len({each["source"] for each in (first, *more)}),
+        }
+        for first, more in sorted(folded, key=lambda item: -len(item[1]))
     ]
 
 
@@ -114,13 +139,21 @@ def op_support_verdict(document: Mapping[str, Any], _contents: RunContents) -> V
     line = (
         f"{device} refuses {refused} of {counted(len(ops), 'kind')} of op, {partition['ops_fallen_back']} in all{cost}"
     )
-    return Verdict(state=DOUBT, line=line)
+    figures = {"ops that fall back": partition["ops_fallen_back"], "kinds refused": refused, "more transfers": extra}
+    return Verdict(state=DOUBT, line=line, figures=figures)
 
 
 def op_support_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
     """Ops, the refused ones apart; and how each graph is cut."""
     partition = document["partition"]
-    ops = [{**op, "sources": [shown_where(each, contents.folder) for each in op["sources"]]} for op in document["ops"]]
+    ops = [
+        {
+            **op,
+            "sources": [shown_where(each, contents.folder) for each in op["sources"]],
+            "reasons": fold(op["reasons"], lambda reason: (reason["rule"], likeness(reason["message"]))),
+        }
+        for op in document["ops"]
+    ]
     return {
         "device": document["device"],
         "decompositions": document["decompositions"],

@@ -20,12 +20,14 @@ def breaks_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdi
         return Verdict(state=WORKS, line="none: the model is captured whole")
     ids = ", ".join(dict.fromkeys(each["gb_id"] for each in found))
     fatal = any(each["kind"] == "fatal" for each in found)
-    return Verdict(state=BREAKS if fatal else DOUBT, line=f"{counted(len(found), 'break')}: {ids}")
+    line = f"{counted(len(found), 'break')}: {ids}"
+    return Verdict(state=BREAKS if fatal else DOUBT, line=line, figures={"breaks": len(found)})
 
 
 def breaks_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
-    """Each break with the line that broke, and the frames that lead to it."""
-    return {"breaks": [_break_view(each, contents.folder) for each in _by_place(document)]}
+    """Each break with the line that broke, and the frames that lead to it. Fatal ones first, then the most frequent."""
+    found = sorted(_by_place(document), key=lambda each: (each["kind"] != "fatal", -each["count"]))
+    return {"breaks": [_break_view(each, contents.folder) for each in found]}
 
 
 def _by_place(document: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -49,24 +51,24 @@ def _break_view(each: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 def guards_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdict:
     calls, recompiles = counted(len(document["calls"]), "call"), document["recompiles"]
-    if document["failure"]:
-        return Verdict(state=BREAKS, line=f"a call fails under torch.compile: {document['failure']}")
-    if not recompiles:
-        guards = sum(len(graph["guards"]) for graph in document["graphs"])
-        return Verdict(state=WORKS, line=f"no recompile in {calls}; {counted(guards, 'guard')}")
+    guards = sum(len(graph["guards"]) for graph in document["graphs"])
     count = sum(each["count"] for each in recompiles)
+    figures = {"recompiles": count, "graphs": len(document["graphs"]), "guards": guards}
+    if document["failure"]:
+        return Verdict(state=BREAKS, line=f"a call fails under torch.compile: {document['failure']}", figures=figures)
+    if not recompiles:
+        return Verdict(state=WORKS, line=f"no recompile in {calls}; {counted(guards, 'guard')}", figures=figures)
     limits = [each for each in recompiles if each["limit"]]
     first = recompiles[0]["seen"][:1]
     summary = f"{counted(count, 'recompile')} in {calls}{f': {first[0]}' if first else ''}"
     if limits:
-        return Verdict(
-            state=BREAKS, line=f"{summary}; torch gave up compiling {limits[0]['function']}: {limits[0]['limit']}"
-        )
-    return Verdict(state=DOUBT, line=summary)
+        summary += f"; torch gave up compiling {limits[0]['function']}: {limits[0]['limit']}"
+    return Verdict(state=BREAKS if limits else DOUBT, line=summary, figures=figures)
 
 
 def guards_view(document: Mapping[str, Any], contents: RunContents) -> dict[str, Any]:
-    """Recompiles with their advice, then graph by graph the guards that are its own; the usual ones are counted."""
+    """Recompiles with their advice, the most frequent first; then graph by graph its own guards. The usual ones are
+    counted."""
     advice = document["advice"]
     return {
         "calls": document["calls"],
@@ -77,7 +79,7 @@ def guards_view(document: Mapping[str, Any], contents: RunContents) -> dict[str,
                 "shown": shown_where(each["source"], contents.folder),
                 "advice": [advice[place] for place in each["advice"]],
             }
-            for each in document["recompiles"]
+            for each in sorted(document["recompiles"], key=lambda each: -each["count"])
         ],
         "graphs": [_graph_view(graph, contents.folder) for graph in document["graphs"]],
     }

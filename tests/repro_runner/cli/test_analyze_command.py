@@ -11,7 +11,7 @@ from repro_runner.cli import main
 from repro_runner.runs import RunFolder
 from tests.repro_runner.fixtures.sample_run import HOSTILE, sample_documents, write_sample_run
 
-TYPES = ["summary", "constraints", "graphs", "guards"]
+TYPES = ["summary", "constraints", "graphs", "guards", "numerics", "bench", "minified"]
 
 
 @pytest.fixture(autouse=True)
@@ -45,10 +45,10 @@ def test_the_summary_is_what_is_shown_unless_something_else_is_asked_for(
             """\
 4 violations
 shape-alignment (3)
-  /home/me/project/model.py:7
-    1x  aten.t.default  float32[s77, 3]  backward  dimension 1 is 3: not a multiple of 16
   /home/me/project/model.py:12
     2x  aten.mm.default  float32[4, 3]  forward  dimension 1 is 3: not a multiple of 16
+  /home/me/project/model.py:7
+    1x  aten.t.default  float32[s77, 3]  backward  dimension 1 is 3: not a multiple of 16
 unsupported-op (1)
   /home/me/project/model.py:15
     1x  aten.erf.default  float32[4, 3]  forward  the device has no aten.erf.default
@@ -86,6 +86,27 @@ Model.forward [0/0]: 3 guards
   2 about the state of torch
 """,
         ),
+        (
+            "numerics",
+            """\
+faulty differs from eager in 2 of 17 values (faulty against eager, seed 0, 2 runs each, gradients compared)
+In graph 1 of 1 (9 ops) the first op that differs is gelu
+  takes float32[4, 3]
+faulty itself varies from one run to the next: output.logits
+value          like it  tensor         max abs  mean abs  max rel   RMSE      ULP  cosine  mismatched
+output.note                                  –         –        –      –        –       –           –  DIFFERS
+output.logits           float32[4, 3]     0.25     0.021      inf  0.072  8388608       1     8.333 %  DIFFERS
+output[0]           14  float32[4, 3]        0         0        0      0        0       1         0 %  equal
+output.note: 'a' instead of 'b'
+""",
+        ),
+        ("bench", "inductor  21.5 s            –     800 µs   720 µs – 960 µs  640 µs"),
+        ("bench", "aot failed: it hung\n"),
+        (
+            "minified",
+            "2 of 36 operations are enough: aten.mm.default float32[4, 3]: dimension 1 is 3 (shape-alignment)\n",
+        ),
+        ("minified", '/minified/repro.py\n\n"""Two of 36 operations."""\nimport torch\n'),
     ],
 )
 def test_each_type_shows_its_documents(home: Path, asked: str, lines: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,8 +140,8 @@ def test_the_documents_come_as_json_too(home: Path, asked: str, capsys: pytest.C
         assert found["parts"][2] == {"part": "breaks", "state": "doubt", "line": "2 breaks: GB0170, GBL-12ab34"}
     elif asked == "graphs":
         assert found["graphs"] == [documents["graphs/0000/graph.json"]]
-    elif asked == "guards":
-        assert found["guards"] == documents["guards.json"]
+    elif asked != "constraints":
+        assert found[asked] == documents[f"{asked}.json"]
     else:
         assert [found["violations"], found["op_support"]] == [
             documents["violations.json"],
@@ -128,18 +149,37 @@ def test_the_documents_come_as_json_too(home: Path, asked: str, capsys: pytest.C
         ]
 
 
-@pytest.mark.parametrize(("asked", "verb"), [("constraints", "check"), ("graphs", "check"), ("guards", "guards")])
-def test_a_run_without_that_document_is_told_which_verb_makes_one(
-    home: Path, asked: str, verb: str, capsys: pytest.CaptureFixture[str]
+MAKES = [
+    ("constraints", "check MODEL.py:make_model"),
+    ("graphs", "check MODEL.py:make_model"),
+    ("guards", "guards MODEL.py:make_model"),
+    ("numerics", "diff MODEL.py:make_model"),
+    ("bench", "bench --all"),
+    ("minified", "minify MODEL.py:make_model"),
+]
+
+
+@pytest.mark.parametrize(("asked", "command"), MAKES)
+def test_a_run_without_that_document_is_told_which_command_makes_one(
+    home: Path, asked: str, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bare = RunFolder.create("diff", home=home)
-    assert main(["analyze", "--type", asked]) == 2
-    told = f"{bare.id}: this run has no {asked}; `graphbreak {verb} MODEL.py:make_model` makes a run that has"
-    captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", f"{told}\n")
+    made = f"`graphbreak {command}` makes a run that has"
+    for named, where in (([], f"{home}: no run has {asked}"), ([bare.id], f"{bare.id}: this run has no {asked}")):
+        assert main(["analyze", *named, "--type", asked]) == 2
+        captured = capsys.readouterr()
+        assert (captured.out, captured.err) == ("", f"{where}; {made}\n")
     other = write_sample_run(home)
     assert main(["analyze", bare.id, "--type", asked]) == 2
-    assert capsys.readouterr().err == f"{told}; the newest that has is {other.id}\n"
+    assert capsys.readouterr().err == f"{bare.id}: this run has no {asked}; {made}; the newest that has is {other.id}\n"
+
+
+@pytest.mark.parametrize("asked", TYPES[1:])
+def test_the_newest_run_that_has_it_is_shown(home: Path, asked: str, capsys: pytest.CaptureFixture[str]) -> None:
+    write_sample_run(home)
+    newest = write_sample_run(home)
+    RunFolder.create("diff", home=home)
+    assert shown(capsys, "--type", asked).startswith(newest.id)
 
 
 def test_without_any_run_one_line_says_what_makes_one(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -70,6 +70,17 @@ def test_the_list_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert record["bytes"] == sum(path.stat().st_size for path in run.path.iterdir())
 
 
+def test_list_and_clean_are_short_forms(capsys: pytest.CaptureFixture[str]) -> None:
+    run = a_run(subject="model.py:make_model")
+    shown = [(main(command), capsys.readouterr().out) for command in (["list"], ["artifacts", "list"])]
+    assert shown[0] == shown[1]
+    assert json.loads((main(["list", "--json"]), capsys.readouterr().out)[1])["kind"] == "runs"
+    assert main(["clean", "--yes", "--keep", "1"]) == 0
+    assert list_runs() == [run]
+    assert main(["clean", "--yes"]) == 0
+    assert list_runs() == []
+
+
 def test_no_runs_is_no_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["artifacts", "list"]) == 0
     assert "no runs in" in capsys.readouterr().out

@@ -17,12 +17,12 @@ from registry.errors import InvalidInput
 from registry.stylesheet import read_stylesheet
 from repro_runner.cli import main
 from repro_runner.report import join_documents, read_contents
-from repro_runner.report.page import render_report
+from repro_runner.report.page import render_report, render_reports
 from repro_runner.runs import RunFolder, find_run
 from repro_runner.runs.inventory import DOCUMENTS
 from tests.checkout import on_small_disk
 from tests.conftest import ROOT
-from tests.repro_runner.fixtures.sample_run import DRAWING, HOSTILE, sample_documents, write_sample_run
+from tests.repro_runner.fixtures.sample_run import DRAWING, HOSTILE, PIXEL, sample_documents, write_sample_run
 
 SECTIONS = [*DOCUMENTS, "graphs"]
 
@@ -134,6 +134,111 @@ def test_the_program_s_own_line_is_quoted_if_the_file_is_as_it_was(tmp_path: Pat
     assert page(run).select("#violations .code-line code") == []
 
 
+def test_findings_that_differ_in_their_shapes_alone_are_folded_and_the_most_frequent_comes_first(
+    run: RunFolder,
+) -> None:
+    document = sample_documents()["violations.json"]
+    first = document["violations"][0]
+
+    def violation(size: int, **other: Any) -> dict[str, Any]:
+        return {**first, "shape": [4, size], "message": f"dimension 1 is {size}: not a multiple of 16", **other}
+
+    found = [violation(3), *[violation(5)] * 3, violation(7), violation(7, dtype="float16")]
+    found += [violation(9, source="/home/me/project/model.py:2")]
+    run.write_json("violations.json", {**document, "violations": found})
+    lines = page(run).select("#violations .at-line")
+    assert [line.select_one(".location").get_text() for line in lines] == [  # type: ignore[union-attr]
+        "/home/me/project/model.py:12",
+        "/home/me/project/model.py:2",
+    ]
+    shown = [" ".join(each.get_text(" ").split()) for each in lines[0].select(".at-line > .findings > li")]
+    assert shown == [
+        "aten.mm.default float32[4, 5] dimension 1 is 5: not a multiple of 16 forward, 3 times 2 more like this "
+        "aten.mm.default float32[4, 3] dimension 1 is 3: not a multiple of 16 forward "
+        "aten.mm.default float32[4, 7] dimension 1 is 7: not a multiple of 16 forward",
+        "aten.mm.default float16[4, 7] dimension 1 is 7: not a multiple of 16 forward",
+    ]
+
+
+def test_an_op_s_reasons_that_differ_in_numbers_alone_are_one(run: RunFolder) -> None:
+    document = sample_documents()["op_support.json"]
+    document["ops"][0]["reasons"] = [
+        {"rule": "shape-alignment", "message": f"dimension 1 is {size}", "count": size} for size in (9, 5, 3)
+    ]
+    run.write_json("op_support.json", document)
+    assert "shape-alignment dimension 1 is 9 (9 times) and 8 more like this" in text_of(page(run), "#op_support")
+
+
+def test_values_and_pictures_come_in_the_order_of_their_errors_and_layers_alike_are_one_row(run: RunFolder) -> None:
+    document = sample_documents()["numerics.json"]
+    good, *_, bad, words = document["leaves"]
+
+    def leaf(name: str, error: object) -> dict[str, Any]:
+        return {**bad, "name": name, "comparison": {**bad["comparison"], "max_absolute_error": error}}
+
+    errors = {"layers.0.up": 0.1, "layers.1.up": 0.3, "layers.10.up": 0.2, "head": "nan", "layers.1.down": 0.25}
+    leaves = [good, *(leaf(name, error) for name, error in errors.items()), words]
+    pictures = [f"{name}.png" for name in sorted(errors)]
+    run.write_json("numerics.json", {**document, "leaves": leaves, "pictures": [*pictures, "summary.png"]})
+    for name in pictures:
+        run.write_bytes(f"numerics/{name}", PIXEL)
+    soup = page(run)
+    table, more = soup.select("#numerics table")
+    names = [" ".join(row.get_text(" ").split()) for row in table.select("tbody th")]
+    assert names == ["head", "output.note", "layers.1.up and 2 more like this", "layers.1.down", "output[0]"]
+    assert [row.get_text() for row in more.select("tbody th")] == ["layers.10.up", "layers.0.up"]
+    assert [caption.get_text() for caption in soup.select("#numerics figcaption")] == [
+        *("summary", "head", "layers.1.up", "layers.1.down", "layers.10.up", "layers.0.up"),
+    ]
+
+
+def test_a_picture_that_is_too_large_is_named(run: RunFolder) -> None:
+    run.write_bytes("numerics/output.png", PIXEL + b" " * 400_000)
+    soup = page(run)
+    assert "too large to be shown here: it is in the run's folder, as numerics/output.png" in text_of(soup, "#numerics")
+    assert len(soup.select("#numerics img")) == 1
+
+
+def test_recompiles_and_breaks_come_the_worst_first(run: RunFolder) -> None:
+    documents = sample_documents()
+    recompile = documents["guards.json"]["recompiles"][0]
+    recompiles = [{**recompile, "function": name, "count": count} for name, count in (("rare", 1), ("often", 9))]
+    run.write_json("guards.json", {**documents["guards.json"], "recompiles": recompiles})
+    first = documents["breaks.json"]["breaks"][0]
+    breaks = [{**first, "source": f"m.py:{count}", "kind": kind, "count": count} for kind, count in KINDS]
+    run.write_json("breaks.json", {**documents["breaks.json"], "breaks": breaks})
+    soup = page(run)
+    assert [title.get_text().split()[0] for title in soup.select("#guards article h3")] == ["often", "rare"]
+    shown = [article.select(".small")[0].get_text() for article in soup.select("#breaks article")]
+    assert [text.partition(";")[0] for text in shown] == ["fatal", "resumed, 7 times", "resumed, 2 times"]
+
+
+KINDS = (("resumed", 2), ("fatal", 1), ("resumed", 7))
+
+CHECKED = "checked against the device's limits"
+COMPARED = "compared op by op"
+
+
+@pytest.mark.parametrize(
+    ("without", "told"),
+    [
+        ((), f"were not {CHECKED}, and not {COMPARED}."),
+        (("violations.json",), f"were not {COMPARED}."),
+        (("numerics.json",), f"were not {CHECKED}."),
+        (("violations.json", "numerics.json"), ""),
+        (("breaks.json",), ""),
+    ],
+)
+def test_a_model_with_breaks_is_told_once_what_was_not_checked(
+    run: RunFolder, without: tuple[str, ...], told: str
+) -> None:
+    for file in without:
+        (run.path / file).unlink()
+    text = page(run).get_text()
+    assert text.count("Ops outside of graphs (at a break, or in Python between two graphs)") == bool(told)
+    assert told in text
+
+
 @pytest.mark.parametrize("where", ["/dev/zero:1", "/etc/passwd:1", "x.py:0", "x.py:99999999999999999999", ":", ""])
 def test_a_source_that_is_no_line_of_a_program_is_only_named(tmp_path: Path, where: str) -> None:
     document = sample_documents()["violations.json"]
@@ -237,6 +342,7 @@ def test_whatever_is_wrong_inside_a_document_the_report_is_written(tmp_path: Pat
         run.write_json(file, each)
         contents = read_contents(run)
         assert "</html>" in render_report(contents)
+        assert "</html>" in render_reports([contents], {}, tmp_path)
         join_documents(contents)
 
 

@@ -12,7 +12,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from repro_runner.report import read_contents
-from repro_runner.report.page import render_report
+from repro_runner.report.page import render_report, render_reports
 from tests.repro_runner.fixtures.sample_run import HOSTILE, as_it_is, write_sample_run
 
 pytestmark = pytest.mark.browser
@@ -22,13 +22,20 @@ OPEN = "document.querySelectorAll('details').forEach(details => { details.open =
 
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A report of ordinary and one of hostile text, each alone in a folder."""
+    """A report of ordinary and one of hostile text, each alone in a folder; and one over several runs of both."""
     texts: dict[str, Callable[[str], str]] = {"ordinary": as_it_is, "hostile": lambda text: HOSTILE + text}
     made = {}
     for name, text in texts.items():
         home = tmp_path_factory.mktemp(name)
         made[name] = home / "report.html"
         made[name].write_text(render_report(read_contents(write_sample_run(home / "runs", text))), "utf-8")
+    home = tmp_path_factory.mktemp("several")
+    runs = [read_contents(write_sample_run(home / "runs", text)) for text in (*texts.values(), as_it_is, as_it_is)]
+    document = runs[-1].run.read_json("numerics.json")  # so that two runs of a model are shown, each with its pictures
+    runs[-1].run.write_json("numerics.json", {**document, "verdict": "differs otherwise"})
+    runs[-1] = read_contents(runs[-1].run)
+    made["several"] = home / "report.html"
+    made["several"].write_text(render_reports(runs, {"/runs/lost": "not JSON; run it again"}, home), "utf-8")
     return made
 
 
@@ -53,7 +60,7 @@ def opened(
         yield tab, faults
 
 
-@pytest.mark.parametrize("text", ["ordinary", "hostile"])
+@pytest.mark.parametrize("text", ["ordinary", "hostile", "several"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 1280])
 def test_the_page_fits_asks_nobody_and_keeps_everybody_in(
