@@ -11,6 +11,7 @@ from repro_runner.report.parts import BREAKS, PLAIN, Verdict
 
 _BAR = 100
 _DIFFERENT = "differ"
+_SHARES = ("of_copy", "of_matmul")
 Row = Mapping[str, Any]
 
 
@@ -57,6 +58,7 @@ def _row_view(row: Row, rows: Sequence[Row]) -> dict[str, Any]:
         "warm": _optional(compiling["warm"], seconds),
         "throughput": _optional(row["throughput"], lambda count: f"{count:.4g}/s"),
         "memory": _optional(row["memory"], size),
+        **{share: _optional((row.get("roofline") or {}).get(share), "{:.1%}".format) for share in _SHARES},
         "graphs": _optional(row["graphs"], str),
         "breaks": _optional(row["breaks"], str),
         "violations": _optional(row["violations"], str),

@@ -102,7 +102,9 @@ def damaged(error: Exception) -> str:
 
 def _judge_part(part: Part, contents: RunContents) -> Judged | None:
     if part.kind in contents.failures:
-        return _undocumented(part, BREAKS, f"failed: {contents.failures[part.kind]}")
+        return _undocumented(
+            part, BREAKS, f"failed: {with_shown_places(contents.failures[part.kind], contents.folder)}"
+        )
     if part.kind in contents.unreadable:
         return _undocumented(part, DOUBT, f"its document can't be read: {contents.unreadable[part.kind]}")
     document = contents.graphs if part.kind == "graphs" else contents.documents.get(part.kind)

@@ -104,7 +104,7 @@ def test_the_verdict_of_each_part_stands_at_the_top_in_one_line_and_leads_to_it(
         ("#guards", "torch then gave up, and runs the function without compiling it: recompile_limit (8)"),
         ("#minified", "Run in a process of its own, it fails in the same way."),
         ("#minified", "x = torch.ones(3)"),
-        ("#bench", "inductor 800 µs 720 µs – 960 µs 2.50× 5000/s 21.5 s / – 11.8 MiB 1 / 0 – equal"),
+        ("#bench", "inductor 800 µs 720 µs – 960 µs 2.50× 5000/s 21.5 s / – 11.8 MiB 12.5% 50.0% 1 / 0 – equal"),
         ("#bench", "aot failed: it hung"),
         ("#break_cost", "16 17 4.2 ms 2 ms 4.20× 200 µs"),
         (
@@ -577,7 +577,7 @@ def test_a_report_can_be_written_elsewhere(home: Path, capsys: pytest.CaptureFix
     [
         (["nothing"], "nothing: no such run; `graphbreak artifacts list` shows the runs there are"),
         (["--bench"], "--bench: only with MODEL.py:FUNCTION; a run is shown as it is"),
-        (["--seed", "1", "--device", "cpu"], "--device, --seed: only with MODEL.py:FUNCTION"),
+        (["--seed", "1", "--device", "cuda"], "--device, --seed: only with MODEL.py:FUNCTION"),
     ],
 )
 def test_bad_arguments_are_told(
