@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
+from repro_runner.process.isolated import isolation
 from repro_runner.runs import RunFolder
 
 EPILOG = """\
@@ -44,7 +45,8 @@ def _tour(waits: bool) -> int:
 
     run = RunFolder.create("demo", subject="model.py:make_model", environment=environment)
     _print_text("A tiny model, a device that can't do all of it, and a backend with a fault: six commands.")
-    surprises = take_tour(run, _print_text, _pause if waits else lambda: None)
+    with isolation("repro_runner.report.steps", "repro_runner.minifier"):  # torch is imported once for all commands
+        surprises = take_tour(run, _print_text, _pause if waits else lambda: None)
     if surprises:
         _print_text("\nThese did not end as they should:")
         _print_text("\n".join(f"$ {step.command}" for step in surprises))

@@ -111,4 +111,4 @@ def _calls(subject: ModelUnderTest, arguments: argparse.Namespace, dimensions: d
 
     if arguments.vary:
         return varied_calls(subject, dimensions)
-    return find_calls(subject.name, device=arguments.device) or default_calls(subject)
+    return find_calls(subject.name, device=arguments.device, seed=arguments.seed) or default_calls(subject)

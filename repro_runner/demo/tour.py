@@ -57,8 +57,8 @@ def plan_steps(run: RunFolder) -> tuple[Step, ...]:
             code=NOT_AS_IT_SHOULD_BE,
         ),
         Step(
-            why="Compare a backend's numbers with eager's. This one has a fault planted in it; the first op whose "
-            "output differs is found by compiling ever longer beginnings of the graph.",
+            why="Compare a backend's numbers with eager's. This one has a fault planted in it. The first op that "
+            "it computes wrongly is named, with its line: eager has another result for the same operands.",
             arguments=("diff", model, "--backend", "faulty_gelu:backend", "--pictures"),
             code=NOT_AS_IT_SHOULD_BE,
         ),

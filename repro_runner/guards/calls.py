@@ -51,7 +51,7 @@ def read_calls(calls: Iterable[Any], where_from: str) -> tuple[Call, ...]:
     return tuple(found)
 
 
-def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
+def find_calls(spec: str, *, device: str = "cpu", seed: int = 0) -> tuple[Call, ...]:
     """The calls that `make_calls()` in the file of `FILE.py:function` returns or yields; none without such a function.
     The file must have been imported. Raises ModelFailed if `make_calls` raises."""
     source = spec.rpartition(":")[0]
@@ -62,6 +62,7 @@ def find_calls(spec: str, *, device: str = "cpu") -> tuple[Call, ...]:
     make_calls = getattr(modules[0], "make_calls", None) if modules else None
     if make_calls is None:
         return ()
+    torch.manual_seed(seed)
     try:
         made = list(make_calls())
     except Exception as error:

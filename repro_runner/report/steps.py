@@ -61,7 +61,7 @@ def _diff(loaded: _LoadedModel, run: RunFolder) -> None:
 
 
 def _guards(loaded: _LoadedModel, run: RunFolder) -> None:
-    calls = find_calls(loaded.subject.name, device=loaded.asked.device)
+    calls = find_calls(loaded.subject.name, device=loaded.asked.device, seed=loaded.asked.seed)
     asked = loaded.asked
     own = find_backend(asked.backend, asked.decompositions) if ":" in asked.backend else "eager"
     report = inspect_model(loaded.subject, calls or None, backend=own)

@@ -196,6 +196,14 @@ def test_calls_of_the_users_are_made_as_they_are(guards: Guards) -> None:
     assert "there is a graph for training and one for evaluation, and no more" in out
 
 
+def test_calls_are_drawn_from_the_seed(guards: Guards) -> None:
+    """A call with other values than the first is made only if the draw says so."""
+    drawing = "\n\ndef make_calls():\n    yield torch.ones(int(torch.randint(1, 10_000, ())))\n"
+    model = CALLS.partition("\n\ndef make_calls")[0] + drawing
+    first, again, other = (guards("make_model", *seed, source=model)[1] for seed in ((), (), ("--seed", "1")))
+    assert first.partition("\nrun ")[0] == again.partition("\nrun ")[0] != other.partition("\nrun ")[0]
+
+
 @pytest.mark.prove
 def test_json_is_all_there_is_on_standard_output_even_if_the_model_prints(tmp_path: Path) -> None:
     """In a process of its own, as a user runs it."""
