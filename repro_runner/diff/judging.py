@@ -14,7 +14,8 @@ from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_leaves
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference, Op
-from repro_runner.diff.graph_ops import GraphInputs, GraphOp, GraphRun, OpsOfGraph, run_graph
+from repro_runner.diff.graph_ops import GraphOp, OpsOfGraph
+from repro_runner.diff.graph_runs import GraphInputs, GraphRun, run_graph
 from repro_runner.model_under_test.model import describe_error
 from repro_runner.values import Flat
 

@@ -144,8 +144,8 @@ class DiffReport:
         ]
 
 
-_WITHOUT_AN_OP = {
-    "outside": "Each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
+WITHOUT_AN_OP = {
+    "outside": "each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
     "varies": "its results vary from one call to the next: no op can be blamed for that",
     "writes": "the backend changes an input that the graph does not write to",
     "outputs": "what the backend returns is not what it computed",
@@ -156,26 +156,29 @@ _WITHOUT_AN_OP = {
 
 
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
-    """Sentences about the first difference. What is not known is left out."""
-    where = "" if found.graph is None else f"In graph {found.graph + 1} of {graphs} ({found.ops} ops) "
+    """Sentences about the first difference; all but the first are indented. What is not known is left out."""
+    where = "" if found.graph is None else f"in graph {found.graph + 1} of {graphs} ({found.ops} ops) "
     if found.op is None:
-        lines = [f"{where}{_WITHOUT_AN_OP[found.kind]}"]
+        first = WITHOUT_AN_OP[found.kind]
     elif found.kind == "op":
-        lines = [
-            f"{where}the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
-        ]
+        first = f"the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
     else:
-        lines = [f"{where}the first op whose backward is wrong is {found.op}: from the same gradients eager has others"]
+        first = f"the first op whose backward is wrong is {found.op}: from the same gradients eager has others"
+    more = []
     if found.op is not None:
-        lines.append(f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
+        more.append(f"it takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
     if found.difference is not None:
-        lines.append(f"  {_what_differs(found.difference)}: {found.difference.reason}")
+        more.append(f"{_what_differs(found.difference)}: {found.difference.reason}")
     if found.others:
-        lines.append(
-            f"  {counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
+        more.append(
+            f"{counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
         )
-    compiled = [f"  to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
-    return [*lines, *(f"  {sentence}" for sentence in found.open), *compiled]
+    compiled = [f"to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
+    return [_sentence(f"{where}{first}"), *(f"  {_sentence(each)}" for each in (*more, *found.open, *compiled))]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _what_differs(difference: LeafComparison) -> str:

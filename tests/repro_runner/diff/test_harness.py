@@ -13,7 +13,10 @@ import torch
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput
-from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness, diff_model
+from repro_runner.diff import ComparisonConfig, DiffReport, FirstDifference, KernelDiffHarness, diff_model
+from repro_runner.diff.comparison import LeafComparison
+from repro_runner.diff.difference import Op
+from repro_runner.diff.report import WITHOUT_AN_OP, describe_first_difference
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 
 pytestmark = pytest.mark.torch
@@ -420,7 +423,21 @@ def test_a_backend_that_varies_is_told_as_that_and_no_op_is_blamed() -> None:
     report = KernelDiffHarness(lambda x: x.sin() + 1, torch.rand(3), test_backend=backend).compare()
     assert report.first_difference is not None
     assert (report.first_difference.kind, report.first_difference.op) == ("varies", None)
-    assert "its results vary from one call to the next: no op can be blamed for that" in report.summary()
+    assert "\nIts results vary from one call to the next: no op can be blamed for that" in report.summary()
+
+
+@pytest.mark.parametrize("graph", [None, 0])
+@pytest.mark.parametrize("kind", ["op", "backward", *WITHOUT_AN_OP])
+def test_every_line_about_the_first_difference_begins_as_a_sentence_does(kind: str, graph: int | None) -> None:
+    has_op = kind not in WITHOUT_AN_OP
+    op = Op(name="torch.relu", node="relu", source="", position=1, operands=()) if has_op else None
+    leaf = LeafComparison(name="gradient of x", part="gradient", passed=False, reason="None instead of 1")
+    found = FirstDifference(
+        kind=kind, compiled=2, graph=graph, ops=3, op=op, others=1, difference=leaf, open=("the search failed",)
+    )
+    lines = describe_first_difference(found, graphs=1)
+    assert len(lines) == 5 + has_op
+    assert [line for line in lines if line.lstrip()[0].islower()] == []
 
 
 def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
