@@ -26,7 +26,7 @@ from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute,
 from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
-from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.model_under_test.model import backend_traceback, describe_backend_error, describe_error, where
 from repro_runner.torch_seams import inductor_config, reset
 
 
@@ -98,7 +98,8 @@ def diff_model(
         try:
             found = _run_under(subject, test, config, graphs)
         except Exception as error:  # noqa: BLE001 - a backend may raise anything
-            return DiffReport(**header, failure=_backend_error(error), graphs=len(graphs))
+            failure, traceback = describe_backend_error(error), backend_traceback(error)
+            return DiffReport(**header, failure=failure, traceback=traceback, graphs=len(graphs))
         leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
         first = None
         if find_first_op and test.backend is not None and not all(leaf.passed for leaf in leaves):
@@ -148,7 +149,7 @@ def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: Compari
         if named.backend is None:
             failure = f"{describe_error(error)}; it fails without torch.compile, too"
             raise ModelFailed([Problem(where(error, subject.name), failure)]) from error
-        failure = f"the reference backend {named.name} can't run it: {_backend_error(error)}"
+        failure = f"the reference backend {named.name} can't run it: {describe_backend_error(error)}"
         raise InvalidInput([Problem(subject.name, failure)]) from error
 
 
@@ -184,11 +185,6 @@ def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: Co
     watched = WatchedGraphs(backend, config)
     execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
     return watched.first_difference
-
-
-def _backend_error(error: BaseException) -> str:
-    """The message of the backend's own error, without the one that Dynamo wraps around it."""
-    return describe_error(getattr(error, "inner_exception", None) or error)
 
 
 def _draw(

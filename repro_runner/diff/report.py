@@ -59,7 +59,9 @@ class DiffReport:
     """What differs between two executions of the reference itself: by name, by how much."""
     test_varies: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
-    """Why the backend under test could not run the model at all."""
+    """Why the backend under test could not run the model at all, in one line."""
+    traceback: str = ""
+    """Of that error."""
     graphs: int = 0
     """How many graphs it was given."""
     first_difference: FirstDifference | None = None
@@ -125,8 +127,10 @@ class DiffReport:
         }
 
     def write(self, run: RunFolder) -> None:
-        """numerics.json, and the pictures in numerics/."""
+        """numerics.json, the pictures in numerics/, and traceback.txt if the backend could not run the model."""
         run.write_json("numerics.json", self.to_document())
+        if self.traceback:
+            run.write_text("traceback.txt", self.traceback)
         for name, picture in self.pictures.items():
             run.write_bytes(f"numerics/{name}", picture)
 

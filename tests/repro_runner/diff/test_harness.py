@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,6 +20,8 @@ from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.difference import Op
 from repro_runner.diff.report import WITHOUT_AN_OP, describe_first_difference
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
+from repro_runner.output.places import shown_place
+from repro_runner.runs import RunFolder
 
 pytestmark = pytest.mark.torch
 
@@ -333,12 +337,61 @@ def test_a_backend_that_is_not_there_is_refused_with_what_is(name: str, told: st
     assert str(refused.value).startswith(f"{name}: ") and told in str(refused.value)
 
 
-def test_a_backend_that_fails_is_a_failed_comparison_with_its_own_words() -> None:
-    def failing(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
-        raise NotImplementedError("no kernel for aten.foo\nand much more")
+def failing(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    try:
+        return dict[str, Callable[..., Any]]()["aten.foo"]
+    except KeyError as missing:
+        raise NotImplementedError("no kernel for aten.foo\nand much more") from missing
 
+
+def failing_when_called(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return lambda *_arguments: [torch.mm(torch.ones(2), torch.ones(2))]
+
+
+def failing_in_the_standard_library(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return json.loads("{")  # type: ignore[no-any-return]
+
+
+def failing_in_its_graph(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return lambda *_arguments: graph("no tensor")
+
+
+@pytest.mark.parametrize(
+    ("backend", "line"),
+    [
+        (failing, "raise NotImplementedError"),
+        (failing_when_called, "torch.mm"),
+        (failing_in_the_standard_library, "json.loads"),
+        (failing_in_its_graph, "no tensor"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_the_error_of_a_backend_is_told_with_its_line(backend: Callable[..., Any], line: str, tmp_path: Path) -> None:
+    report = compare(lambda x: torch.sin(x), torch.ones(3), backend, repeats=1)
+    lines, start = inspect.getsourcelines(backend)
+    number = start + next(at for at, text in enumerate(lines) if line in text)
+    assert report.failure.endswith(f"({shown_place(__file__, number)})") and "\n" not in report.failure
+    run = RunFolder.create("diff", home=tmp_path)
+    report.write(run)
+    text = (run.path / "traceback.txt").read_text("utf-8")
+    assert f'File "{__file__}", line {number}' in text
+    assert "traceback" not in run.read_json("numerics.json")
+
+
+def test_where_torch_is_the_backend_no_line_of_the_model_is_blamed(tmp_path: Path) -> None:
+    report = compare(lambda x: torch.relu(x), torch.ones(3), "relu_runtime_error_TESTING_ONLY", repeats=1)
+    assert report.failure == "AssertionError: ReluRuntimeError"
+    assert report.traceback.endswith(f"{report.failure}\n")
+    passed = compare(lambda x: torch.sin(x), torch.ones(3), repeats=1)
+    run = RunFolder.create("diff", home=tmp_path)
+    passed.write(run)
+    assert not run.has("traceback.txt")
+
+
+def test_a_backend_that_fails_is_a_failed_comparison_with_its_own_words() -> None:
     report = compare(lambda x: x + 1, torch.ones(3), failing)
-    assert (report.passed, report.failure) == (False, "NotImplementedError: no kernel for aten.foo")
+    assert not report.passed and report.failure.startswith("NotImplementedError: no kernel for aten.foo (")
+    assert "KeyError: 'aten.foo'" in report.traceback and "and much more" in report.traceback
     assert "failing could not run it" in report.summary()
     with pytest.raises(
         InvalidInput, match="the reference backend failing can't run it: NotImplementedError: no kernel"
