@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 262
-MOST_LINES = 35_820
+MOST_LINES = 35_865
 LONGEST_FUNCTION = 60
 
 

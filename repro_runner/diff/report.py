@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from registry.documents import Document, head
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import plain_number
 from repro_runner.diff.difference import FirstDifference
+from repro_runner.diff.tensors import TensorComparison
 from repro_runner.output.places import with_shown_places
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted
-
-if TYPE_CHECKING:
-    from repro_runner.runs import RunFolder
+from repro_runner.runs import RunFolder
 
 _SHOWN = 30
 """Rows of the table; gradients of a large model have hundreds."""
@@ -68,6 +67,8 @@ class DiffReport:
     """None if nothing differs, or it was not looked for."""
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     """PNG by file name; `summary.png`, and one per tensor that differs."""
+    run: RunFolder | None = None
+    """Where it is kept; None if it is not."""
 
     @property
     def passed(self) -> bool:
@@ -76,6 +77,18 @@ class DiffReport:
     @property
     def failed_leaves(self) -> list[LeafComparison]:
         return [leaf for leaf in self.leaves if not leaf.passed]
+
+    @property
+    def max_absolute_error(self) -> float | None:
+        """The largest of all leaves; infinite where one side alone is NaN. None if nothing was compared."""
+        return max((each.max_absolute_error for each in self._comparisons()), default=None)
+
+    @property
+    def max_relative_error(self) -> float | None:
+        return max((each.max_relative_error for each in self._comparisons()), default=None)
+
+    def _comparisons(self) -> list[TensorComparison]:
+        return [leaf.comparison for leaf in self.leaves if leaf.comparison is not None and not leaf.only_nan]
 
     def verdict(self) -> str:
         """One sentence."""
@@ -133,6 +146,12 @@ class DiffReport:
             run.write_text("traceback.txt", self.traceback)
         for name, picture in self.pictures.items():
             run.write_bytes(f"numerics/{name}", picture)
+
+    def keep(self, environment: Mapping[str, str]) -> RunFolder:
+        """Write it into a new run."""
+        run = RunFolder.create("diff", subject=self.model, environment=environment)
+        self.write(run)
+        return run
 
     def _shown_leaves(self) -> list[LeafComparison]:
         if len(self.leaves) <= _SHOWN:

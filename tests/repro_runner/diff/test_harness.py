@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -46,7 +47,7 @@ def off_by_one_percent(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[.
 
 
 def compare(model: Callable[..., Any], inputs: Any, backend: Any = faithful, **config: Any) -> DiffReport:
-    harness = KernelDiffHarness(model, inputs, test_backend=backend, config=ComparisonConfig(**config))
+    harness = KernelDiffHarness(model, inputs, test_backend=backend, comparison_config=ComparisonConfig(**config))
     return harness.compare(find_first_op=False)
 
 
@@ -511,6 +512,50 @@ def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
     assert document["cause"][0].startswith(
         "In graph 1 of 1 (2 ops) the first op that is computed wrongly is operator.add"
     )
+
+
+@pytest.mark.parametrize(
+    ("eager", "compiled", "absolute", "relative"),
+    [
+        (lambda x: (x, x * 2), lambda x: (x + 0.5, x * 2 - 1.0), 1.0, 0.5),
+        (lambda x: (x, x / 0), lambda x: (x, x / 0), 0.0, 0.0),
+        (lambda x: (x, x), lambda x: (x + 1, x * torch.nan), math.inf, math.inf),
+        (lambda x: (x * torch.nan, x), lambda x: (x * torch.nan, x + 1), 1.0, 1.0),
+        (lambda x: x * torch.nan, lambda x: x * torch.nan, None, None),
+        (lambda x: x, lambda x: [x], None, None),
+    ],
+    ids=["two tensors", "equal", "NaN on one side", "NaN on both sides beside numbers", "only NaN", "no tensors"],
+)
+def test_the_largest_errors_of_all_values_are_told(
+    eager: Callable[..., Any], compiled: Callable[..., Any], absolute: float | None, relative: float | None
+) -> None:
+    def model(x: torch.Tensor) -> Any:
+        return compiled(x) if COMPILING() else eager(x)
+
+    report = compare(model, torch.ones(3), repeats=1)
+    assert (report.max_absolute_error, report.max_relative_error) == (absolute, relative)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"inputs": 1}, "KernelDiffHarness has no argument `inputs`: write `example_inputs`"),
+        (
+            {"config": None, "testbackend": "eager"},
+            "KernelDiffHarness has no argument `config`: write `comparison_config`; no argument `testbackend`",
+        ),
+    ],
+)
+def test_another_name_for_an_argument_is_refused_with_the_right_one(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        KernelDiffHarness(torch.nn.ReLU(), **arguments)
+    assert str(refused.value) == told
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_lists_are_always_flattened_so_that_there_is_no_setting(value: bool) -> None:
+    with pytest.raises(TypeError, match="nested lists and tuples are always flattened; leave it out"):
+        ComparisonConfig(flatten_lists=value)  # type: ignore[arg-type]
 
 
 def test_a_long_table_shows_what_differs_and_counts_the_rest() -> None:
