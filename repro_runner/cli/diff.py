@@ -11,10 +11,10 @@ from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
-from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.diff import DiffReport
+    from repro_runner.runs import RunFolder
 
 _DESCRIPTION = """\
 Run a model under two backends, from the same weights, inputs and random numbers, and compare everything it returns,
@@ -47,8 +47,7 @@ def main(argv: Sequence[str]) -> int:
         find_first_op=arguments.search,
         pictures=arguments.pictures,
     )
-    run = RunFolder.create("diff", subject=subject.name, environment=environment)
-    report.write(run)
+    run = report.keep(environment)
     document = {**report.to_document(), "run": str(run.path)}
     print(json.dumps(document, indent=2) if arguments.json else _summary(report, run))
     return DONE if report.passed else NOT_AS_IT_SHOULD_BE
