@@ -84,7 +84,7 @@ SEAMS = {
     "eval_frame": Seam(
         "torch._dynamo.eval_frame",
         "what a compiled callable is; code that is left to Python",
-        "OptimizeContext _TorchDynamoContext optimize skip_code",
+        "OptimizeContext _TorchDynamoContext __file__ optimize skip_code",
     ),
     "decorators": Seam(
         "torch._dynamo.decorators",

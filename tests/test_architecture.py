@@ -38,8 +38,8 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
-MOST_FILES = 266
-MOST_LINES = 37_400
+MOST_FILES = 270
+MOST_LINES = 38_000
 LONGEST_FUNCTION = 60
 
 

@@ -132,11 +132,10 @@ def _numerics(subject: ModelUnderTest, measurement: Measurement) -> dict[str, An
         )
     except InvalidInput:  # it returns no tensor
         return None
-    errors = [leaf.comparison.max_absolute_error for leaf in report.leaves if leaf.comparison is not None]
     return {
         "passed": report.passed,
         "verdict": report.verdict(),
-        "max_absolute_error": plain_number(max(errors)) if errors else None,
+        "max_absolute_error": plain_number(report.max_absolute_error),
     }
 
 

@@ -13,10 +13,10 @@ from repro_runner.cli.model_arguments import add_decompositions, add_model_argum
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.process.isolated import SEARCHING, ChildFailed
-from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.diff import DiffReport
+    from repro_runner.runs import RunFolder
 
 _DESCRIPTION = """\
 Run a model under two backends, from the same weights, inputs and random numbers, and compare everything it returns,
@@ -70,8 +70,7 @@ def work(given: Work) -> Done:
     if given["search_failed"] and not report.passed:
         first = FirstDifference(kind="unknown", compiled=0, open=(given["search_failed"],))
         report = replace(report, first_difference=first)
-    run = RunFolder.create("diff", subject=subject.name, **given["manifest"])
-    report.write(run)
+    run = report.keep(**given["manifest"])
     document = {**report.to_document(), "run": str(run.path)}
     return Done(
         printed=json.dumps(document, indent=2) if arguments.json else _summary(report, run),

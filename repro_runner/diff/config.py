@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass
 
 import torch
 
@@ -40,8 +40,12 @@ class ComparisonConfig:
     """Let Inductor use eager's random numbers. Its own differ by design, so that dropout would always differ."""
     max_probes: int = 40
     """How many graphs the search for a wrong op may compile."""
+    flatten_lists: InitVar[None] = None
+    """No setting: refused, with the reason."""
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, flatten_lists: None) -> None:
+        if flatten_lists is not None:
+            raise TypeError("flatten_lists is no setting: nested lists and tuples are always flattened; leave it out")
         problems = [
             f"{name}={value}: must be a number that is not negative"
             for name in ("rtol", "atol")

@@ -24,7 +24,7 @@ from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import CompiledGraph
 from repro_runner.diff.forward_search import ForwardSearch
-from repro_runner.diff.graph_ops import GraphInputs
+from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import GraphUnderTest, differing
 from repro_runner.graphs.traced import TracedGraph, compile_eagerly
 from repro_runner.model_under_test.model import describe_error

@@ -15,7 +15,8 @@ from torch.fx import Interpreter, Node
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
-from repro_runner.diff.graph_ops import GraphInputs, GraphOp, Moment, OpsOfGraph, value_at
+from repro_runner.diff.graph_ops import GraphOp, Moment, OpsOfGraph, value_at
+from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import (
     CopiesChanged,
     GraphUnderTest,

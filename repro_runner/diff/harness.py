@@ -1,7 +1,7 @@
 """Run a model under two backends and compare everything it returns, writes and differentiates.
 
-    report = KernelDiffHarness(model, inputs, test_backend="inductor").compare()
-    report.passed
+    report = KernelDiffHarness(model, example_inputs, test_backend="inductor").compare()
+    report.passed, report.max_absolute_error
     print(report.summary())
 
 `diff_model` does the same for the model of a `FILE.py:function`.
@@ -12,27 +12,33 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, NoReturn
 
 import torch
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.backends.by_name import Backend
+from repro_runner.backends.mock import read_settings
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute, inputs_of, named_backend, state_of
 from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
+from repro_runner.environment import describe_environment
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
-from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.model_under_test.model import backend_traceback, describe_backend_error, describe_error, where
 from repro_runner.process.isolated import SEARCHING, doing
 from repro_runner.torch_seams import inductor_config, reset
+from repro_runner.values import tensors_in
+
+_OTHER_NAMES = {"inputs": "example_inputs", "config": "comparison_config"}
 
 
 class KernelDiffHarness:
-    """A model; its inputs: a tensor, a tuple of arguments, a dict of keywords, or a tuple of both; and two backends:
+    """A model; inputs for it: a tensor, a tuple of arguments, a dict of keywords, or a tuple of both; and two backends:
     `"eager"` for no compiler at all, another that torch.compile takes, by name or as a callable, or `"module:name"`.
 
     Each run has a copy of the model and of the inputs; the model stays in its own train or eval mode. What Dynamo keeps
@@ -42,21 +48,29 @@ class KernelDiffHarness:
     def __init__(
         self,
         model: Callable[..., Any],
-        inputs: Any,
+        example_inputs: Any = (),
         model_name: str = "model",
         reference_backend: str | Backend = EAGER,
         test_backend: str | Backend = "inductor",
-        config: ComparisonConfig | None = None,
+        comparison_config: ComparisonConfig | None = None,
         seed: int = 0,
+        **unknown: NoReturn,
     ) -> None:
-        args, kwargs = arguments_of(inputs, model_name)
+        if unknown:
+            known = ((name, _OTHER_NAMES.get(name)) for name in unknown)
+            problems = (f"no argument `{name}`" + (f": write `{new}`" if new else "") for name, new in known)
+            raise TypeError(f"KernelDiffHarness has {'; '.join(problems)}")
+        args, kwargs = arguments_of(example_inputs, model_name)
         self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
         self._backends = (reference_backend, test_backend)
-        self._config = config
+        self._config = comparison_config
 
     def compare(self, generate_visualizations: bool = False, find_first_op: bool = True) -> DiffReport:
-        """Run the model under both backends. InvalidInput if it fails without the one under test, or has no tensor."""
-        return diff_model(
+        """Run the model under both backends. InvalidInput if it fails without the one under test, or has no tensor.
+
+        Pictures, and the comparison as JSON, are kept in a run's folder: `run` of the report. With
+        GRAPHBREAK_ARTIFACTS=0 nothing is kept."""
+        report = diff_model(
             self.subject,
             self._config,
             reference_backend=self._backends[0],
@@ -64,6 +78,11 @@ class KernelDiffHarness:
             find_first_op=find_first_op,
             pictures=generate_visualizations,
         )
+        if not generate_visualizations or not read_settings({}).artifacts:
+            return report
+        tensors = tensors_in((self.subject.args, dict(self.subject.kwargs), self.subject.model))
+        device = next((each.device.type for each in tensors), "cpu")
+        return replace(report, run=report.keep(environment=describe_environment(device)))
 
 
 def diff_model(
@@ -102,7 +121,8 @@ def diff_model(
         try:
             found = _run_under(subject, test, config, graphs)
         except Exception as error:  # noqa: BLE001 - a backend may raise anything
-            return DiffReport(**header, failure=_backend_error(error), graphs=len(graphs))
+            failure, traceback = describe_backend_error(error), backend_traceback(error)
+            return DiffReport(**header, failure=failure, traceback=traceback, graphs=len(graphs))
         leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
         first = None
         if find_first_op and test.backend is not None and not all(leaf.passed for leaf in leaves):
@@ -153,7 +173,7 @@ def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: Compari
         if named.backend is None:
             failure = f"{describe_error(error)}; it fails without torch.compile, too"
             raise ModelFailed([Problem(where(error, subject.name), failure)]) from error
-        failure = f"the reference backend {named.name} can't run it: {_backend_error(error)}"
+        failure = f"the reference backend {named.name} can't run it: {describe_backend_error(error)}"
         raise InvalidInput([Problem(subject.name, failure)]) from error
 
 
@@ -190,11 +210,6 @@ def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: Co
     watched = WatchedGraphs(backend, config)
     execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
     return watched.first_difference
-
-
-def _backend_error(error: BaseException) -> str:
-    """The message of the backend's own error, without the one that Dynamo wraps around it."""
-    return describe_error(getattr(error, "inner_exception", None) or error)
 
 
 def _draw(

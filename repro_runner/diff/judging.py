@@ -14,8 +14,9 @@ from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_leaves
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference, Op
-from repro_runner.diff.graph_ops import GraphInputs, GraphOp, GraphRun, OpsOfGraph, run_graph
-from repro_runner.model_under_test.model import describe_error
+from repro_runner.diff.graph_ops import GraphOp, OpsOfGraph
+from repro_runner.diff.graph_runs import GraphInputs, GraphRun, run_graph
+from repro_runner.model_under_test.model import describe_backend_error
 from repro_runner.values import Flat
 
 _CONFIRMED = 3
@@ -106,7 +107,9 @@ class GraphUnderTest:
                 compiled = self.backend(graph, inputs.fresh()[0])
             found = run_graph(compiled, inputs, gradients=self.config.gradients)
         except Exception as error:
-            raise NotShown(f"the backend failed on the graph that is watched: {describe_error(error)}") from error
+            raise NotShown(
+                f"the backend failed on the graph that is watched: {describe_backend_error(error)}"
+            ) from error
         if not symptom & self.differing(found).keys():
             raise NotShown("while it is watched, the difference vanishes")
         return found

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from registry.documents import Document, head
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import plain_number
 from repro_runner.diff.difference import FirstDifference
+from repro_runner.diff.tensors import TensorComparison
 from repro_runner.output.places import with_shown_places
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted
-
-if TYPE_CHECKING:
-    from repro_runner.runs import RunFolder
+from repro_runner.runs import RunFolder
 
 _SHOWN = 30
 """Rows of the table; gradients of a large model have hundreds."""
@@ -59,13 +58,17 @@ class DiffReport:
     """What differs between two executions of the reference itself: by name, by how much."""
     test_varies: Mapping[str, float] = field(default_factory=dict)
     failure: str = ""
-    """Why the backend under test could not run the model at all."""
+    """Why the backend under test could not run the model at all, in one line."""
+    traceback: str = ""
+    """Of that error."""
     graphs: int = 0
     """How many graphs it was given."""
     first_difference: FirstDifference | None = None
     """None if nothing differs, or it was not looked for."""
     pictures: Mapping[str, bytes] = field(default_factory=dict)
     """PNG by file name; `summary.png`, and one per tensor that differs."""
+    run: RunFolder | None = None
+    """Where it is kept; None if it is not."""
 
     @property
     def passed(self) -> bool:
@@ -74,6 +77,18 @@ class DiffReport:
     @property
     def failed_leaves(self) -> list[LeafComparison]:
         return [leaf for leaf in self.leaves if not leaf.passed]
+
+    @property
+    def max_absolute_error(self) -> float | None:
+        """The largest of all leaves; infinite where one side alone is NaN. None if nothing was compared."""
+        return max((each.max_absolute_error for each in self._comparisons()), default=None)
+
+    @property
+    def max_relative_error(self) -> float | None:
+        return max((each.max_relative_error for each in self._comparisons()), default=None)
+
+    def _comparisons(self) -> list[TensorComparison]:
+        return [leaf.comparison for leaf in self.leaves if leaf.comparison is not None and not leaf.only_nan]
 
     def verdict(self) -> str:
         """One sentence."""
@@ -125,10 +140,18 @@ class DiffReport:
         }
 
     def write(self, run: RunFolder) -> None:
-        """numerics.json, and the pictures in numerics/."""
+        """numerics.json, the pictures in numerics/, and traceback.txt if the backend could not run the model."""
         run.write_json("numerics.json", self.to_document())
+        if self.traceback:
+            run.write_text("traceback.txt", self.traceback)
         for name, picture in self.pictures.items():
             run.write_bytes(f"numerics/{name}", picture)
+
+    def keep(self, **manifest: Any) -> RunFolder:
+        """Write it into a new run."""
+        run = RunFolder.create("diff", subject=self.model, **manifest)
+        self.write(run)
+        return run
 
     def _shown_leaves(self) -> list[LeafComparison]:
         if len(self.leaves) <= _SHOWN:
@@ -144,8 +167,8 @@ class DiffReport:
         ]
 
 
-_WITHOUT_AN_OP = {
-    "outside": "Each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
+WITHOUT_AN_OP = {
+    "outside": "each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
     "varies": "its results vary from one call to the next: no op can be blamed for that",
     "writes": "the backend changes an input that the graph does not write to",
     "outputs": "what the backend returns is not what it computed",
@@ -156,26 +179,29 @@ _WITHOUT_AN_OP = {
 
 
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
-    """Sentences about the first difference. What is not known is left out."""
-    where = "" if found.graph is None else f"In graph {found.graph + 1} of {graphs} ({found.ops} ops) "
+    """Sentences about the first difference; all but the first are indented. What is not known is left out."""
+    where = "" if found.graph is None else f"in graph {found.graph + 1} of {graphs} ({found.ops} ops) "
     if found.op is None:
-        lines = [f"{where}{_WITHOUT_AN_OP[found.kind]}"]
+        first = WITHOUT_AN_OP[found.kind]
     elif found.kind == "op":
-        lines = [
-            f"{where}the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
-        ]
+        first = f"the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
     else:
-        lines = [f"{where}the first op whose backward is wrong is {found.op}: from the same gradients eager has others"]
+        first = f"the first op whose backward is wrong is {found.op}: from the same gradients eager has others"
+    more = []
     if found.op is not None:
-        lines.append(f"  takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
+        more.append(f"it takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
     if found.difference is not None:
-        lines.append(f"  {_what_differs(found.difference)}: {found.difference.reason}")
+        more.append(f"{_what_differs(found.difference)}: {found.difference.reason}")
     if found.others:
-        lines.append(
-            f"  {counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
+        more.append(
+            f"{counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
         )
-    compiled = [f"  to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
-    return [*lines, *(f"  {sentence}" for sentence in found.open), *compiled]
+    compiled = [f"to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
+    return [_sentence(f"{where}{first}"), *(f"  {_sentence(each)}" for each in (*more, *found.open, *compiled))]
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _what_differs(difference: LeafComparison) -> str:

@@ -7,17 +7,15 @@ import itertools
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.process.isolated import doing
+from repro_runner.output.places import shown_where
+from repro_runner.process.isolated import doing, is_the_users
 from repro_runner.torch_seams import FakeTensor, pytree
-
-_TORCH = str(Path(torch.__file__).parent)
-_OWN = str(Path(__file__).parents[1])
 
 
 class ModelFailed(InvalidInput):
@@ -85,6 +83,42 @@ def where(error: BaseException, otherwise: str) -> str:
     """`file:line` of the innermost frame outside torch and this project, or of a syntax error; else `otherwise`."""
     if isinstance(error, SyntaxError) and error.filename:
         return f"{error.filename}:{error.lineno}"
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not frame.filename.startswith((_TORCH, _OWN, "<frozen"))]
-    return f"{own[-1].filename}:{own[-1].lineno}" if own else otherwise
+    return _innermost(error.__traceback__) or otherwise
+
+
+def describe_backend_error(error: BaseException) -> str:
+    """`RuntimeError: no kernel for gelu (my_backend.py:12)`: what a backend raised, without what Dynamo wraps around
+    it, and the innermost line of the backend's own code. Without a place if torch or this project is the backend."""
+    error = _unwrapped(error)
+    place = _innermost(_since_dynamo(error))
+    return f"{describe_error(error)} ({shown_where(place)})" if place else describe_error(error)
+
+
+def backend_traceback(error: BaseException) -> str:
+    """The traceback of what a backend raised, from where Dynamo calls the backend on, with its causes."""
+    error = _unwrapped(error)
+    return "".join(traceback.format_exception(type(error), error, _since_dynamo(error) or error.__traceback__))
+
+
+def _unwrapped(error: BaseException) -> BaseException:
+    while isinstance(inner := getattr(error, "inner_exception", None), BaseException):
+        error = inner
+    return error
+
+
+def _since_dynamo(error: BaseException) -> TracebackType | None:
+    """The frames below the last one of Dynamo's that calls others: above it are the caller and the model."""
+    from repro_runner.torch_seams import eval_frame  # imports the compiler, which has been there since it was called
+
+    found = each = error.__traceback__
+    while each is not None:
+        file, each = each.tb_frame.f_code.co_filename, each.tb_next
+        if file == eval_frame.__file__:
+            found = each
+    return found
+
+
+def _innermost(frames: TracebackType | None) -> str:
+    """`file:line` of the innermost frame outside torch, this project and Python's library; empty if there is none."""
+    files = ((frame.filename, frame.lineno) for frame in reversed(traceback.extract_tb(frames)))
+    return next((f"{file}:{line}" for file, line in files if is_the_users(file)), "")

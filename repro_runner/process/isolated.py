@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import importlib
 import importlib.util
 import json
@@ -226,13 +227,17 @@ def innermost_frame(stack: str) -> str:
         others, _, current = stack.partition("Current thread")
         frames = _FRAME.findall(current)
         frames += _FRAME.findall(others) if "_engine_run_backward" in current else []
-    return next((f"{file}:{line}" for file, line in frames if _is_the_users(file)), "")
+    return next((f"{file}:{line}" for file, line in frames if is_the_users(file)), "")
 
 
-def _is_the_users(file: str) -> bool:
+def is_the_users(file: str) -> bool:
     """Whether it is neither of this project, nor of torch, nor of Python's own library."""
-    torch = importlib.util.find_spec("torch")
-    others = [ROOT / "repro_runner", ROOT / "registry", *((torch and torch.submodule_search_locations) or ())]
-    if any(Path(file).is_relative_to(folder) for folder in others) or file.startswith("<"):
+    if file.startswith("<") or any(Path(file).is_relative_to(folder) for folder in _others()):
         return False
     return not Path(file).is_relative_to(Path(os.__file__).parent) or "-packages" in file
+
+
+@functools.cache
+def _others() -> tuple[Path, ...]:
+    torch = importlib.util.find_spec("torch")
+    return (ROOT / "repro_runner", ROOT / "registry", *map(Path, (torch and torch.submodule_search_locations) or ()))

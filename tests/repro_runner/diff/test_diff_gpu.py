@@ -33,7 +33,7 @@ def test_inductor_equals_eager_on_a_gpu_forward_and_backward(dtype: torch.dtype)
     x = torch.randn(32, 64, device="cuda", dtype=dtype)
     # What is fused is rounded once, and eagerly after each op: bfloat16 has 8 bits for it.
     config = ComparisonConfig(gradients=True, atol=0.05 if dtype == torch.bfloat16 else 1e-4)
-    report = KernelDiffHarness(model.to("cuda", dtype), x, config=config).compare()
+    report = KernelDiffHarness(model.to("cuda", dtype), x, comparison_config=config).compare()
     assert report.passed, report.summary()
     assert report.graphs == 1 and len(report.leaves) == 5
 

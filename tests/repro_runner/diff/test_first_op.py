@@ -76,7 +76,7 @@ def called(node: Node) -> str:
 def first_difference(
     program: Callable[..., Any], inputs: Any, backend: Any, config: ComparisonConfig = ONCE
 ) -> FirstDifference:
-    report = KernelDiffHarness(program, inputs, test_backend=backend, config=config).compare()
+    report = KernelDiffHarness(program, inputs, test_backend=backend, comparison_config=config).compare()
     assert not report.passed
     assert report.first_difference is not None
     return report.first_difference
@@ -291,7 +291,7 @@ def test_the_graph_is_named_and_a_graph_that_only_gets_wrong_inputs_is_not() -> 
         torch._dynamo.graph_break()
         return torch.tanh(x) - 3
 
-    report = KernelDiffHarness(program, torch.rand(4), test_backend=Corrupting("cos"), config=ONCE).compare()
+    report = KernelDiffHarness(program, torch.rand(4), test_backend=Corrupting("cos"), comparison_config=ONCE).compare()
     found = report.first_difference
     assert found is not None and found.op is not None
     assert (report.graphs, found.graph, found.kind, found.op.name) == (3, 1, "op", "torch.cos")
@@ -334,7 +334,7 @@ def test_a_backend_that_fails_on_every_graph_that_is_watched_is_reported() -> No
             raise RuntimeError("no more than this")
         return Corrupting("cat")(graph, inputs)
 
-    report = KernelDiffHarness(thirty_ops, square(), test_backend=backend, config=ONCE).compare()
+    report = KernelDiffHarness(thirty_ops, square(), test_backend=backend, comparison_config=ONCE).compare()
     assert report.first_difference is not None and report.first_difference.kind == "unknown"
     assert "the backend failed on the graph that is watched: RuntimeError: no more than this" in report.summary()
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import math
 from collections import OrderedDict, namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +16,13 @@ import torch
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput
-from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness, diff_model
+from repro_runner.diff import ComparisonConfig, DiffReport, FirstDifference, KernelDiffHarness, diff_model
+from repro_runner.diff.comparison import LeafComparison
+from repro_runner.diff.difference import Op
+from repro_runner.diff.report import WITHOUT_AN_OP, describe_first_difference
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
+from repro_runner.output.places import shown_place
+from repro_runner.runs import RunFolder
 
 pytestmark = pytest.mark.torch
 
@@ -39,7 +47,7 @@ def off_by_one_percent(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[.
 
 
 def compare(model: Callable[..., Any], inputs: Any, backend: Any = faithful, **config: Any) -> DiffReport:
-    harness = KernelDiffHarness(model, inputs, test_backend=backend, config=ComparisonConfig(**config))
+    harness = KernelDiffHarness(model, inputs, test_backend=backend, comparison_config=ComparisonConfig(**config))
     return harness.compare(find_first_op=False)
 
 
@@ -330,12 +338,61 @@ def test_a_backend_that_is_not_there_is_refused_with_what_is(name: str, told: st
     assert str(refused.value).startswith(f"{name}: ") and told in str(refused.value)
 
 
-def test_a_backend_that_fails_is_a_failed_comparison_with_its_own_words() -> None:
-    def failing(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
-        raise NotImplementedError("no kernel for aten.foo\nand much more")
+def failing(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    try:
+        return dict[str, Callable[..., Any]]()["aten.foo"]
+    except KeyError as missing:
+        raise NotImplementedError("no kernel for aten.foo\nand much more") from missing
 
+
+def failing_when_called(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return lambda *_arguments: [torch.mm(torch.ones(2), torch.ones(2))]
+
+
+def failing_in_the_standard_library(_graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return json.loads("{")  # type: ignore[no-any-return]
+
+
+def failing_in_its_graph(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    return lambda *_arguments: graph("no tensor")
+
+
+@pytest.mark.parametrize(
+    ("backend", "line"),
+    [
+        (failing, "raise NotImplementedError"),
+        (failing_when_called, "torch.mm"),
+        (failing_in_the_standard_library, "json.loads"),
+        (failing_in_its_graph, "no tensor"),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_the_error_of_a_backend_is_told_with_its_line(backend: Callable[..., Any], line: str, tmp_path: Path) -> None:
+    report = compare(lambda x: torch.sin(x), torch.ones(3), backend, repeats=1)
+    lines, start = inspect.getsourcelines(backend)
+    number = start + next(at for at, text in enumerate(lines) if line in text)
+    assert report.failure.endswith(f"({shown_place(__file__, number)})") and "\n" not in report.failure
+    run = RunFolder.create("diff", home=tmp_path)
+    report.write(run)
+    text = (run.path / "traceback.txt").read_text("utf-8")
+    assert f'File "{__file__}", line {number}' in text
+    assert "traceback" not in run.read_json("numerics.json")
+
+
+def test_where_torch_is_the_backend_no_line_of_the_model_is_blamed(tmp_path: Path) -> None:
+    report = compare(lambda x: torch.relu(x), torch.ones(3), "relu_runtime_error_TESTING_ONLY", repeats=1)
+    assert report.failure == "AssertionError: ReluRuntimeError"
+    assert report.traceback.endswith(f"{report.failure}\n")
+    passed = compare(lambda x: torch.sin(x), torch.ones(3), repeats=1)
+    run = RunFolder.create("diff", home=tmp_path)
+    passed.write(run)
+    assert not run.has("traceback.txt")
+
+
+def test_a_backend_that_fails_is_a_failed_comparison_with_its_own_words() -> None:
     report = compare(lambda x: x + 1, torch.ones(3), failing)
-    assert (report.passed, report.failure) == (False, "NotImplementedError: no kernel for aten.foo")
+    assert not report.passed and report.failure.startswith("NotImplementedError: no kernel for aten.foo (")
+    assert "KeyError: 'aten.foo'" in report.traceback and "and much more" in report.traceback
     assert "failing could not run it" in report.summary()
     with pytest.raises(
         InvalidInput, match="the reference backend failing can't run it: NotImplementedError: no kernel"
@@ -420,7 +477,21 @@ def test_a_backend_that_varies_is_told_as_that_and_no_op_is_blamed() -> None:
     report = KernelDiffHarness(lambda x: x.sin() + 1, torch.rand(3), test_backend=backend).compare()
     assert report.first_difference is not None
     assert (report.first_difference.kind, report.first_difference.op) == ("varies", None)
-    assert "its results vary from one call to the next: no op can be blamed for that" in report.summary()
+    assert "\nIts results vary from one call to the next: no op can be blamed for that" in report.summary()
+
+
+@pytest.mark.parametrize("graph", [None, 0])
+@pytest.mark.parametrize("kind", ["op", "backward", *WITHOUT_AN_OP])
+def test_every_line_about_the_first_difference_begins_as_a_sentence_does(kind: str, graph: int | None) -> None:
+    has_op = kind not in WITHOUT_AN_OP
+    op = Op(name="torch.relu", node="relu", source="", position=1, operands=()) if has_op else None
+    leaf = LeafComparison(name="gradient of x", part="gradient", passed=False, reason="None instead of 1")
+    found = FirstDifference(
+        kind=kind, compiled=2, graph=graph, ops=3, op=op, others=1, difference=leaf, open=("the search failed",)
+    )
+    lines = describe_first_difference(found, graphs=1)
+    assert len(lines) == 5 + has_op
+    assert [line for line in lines if line.lstrip()[0].islower()] == []
 
 
 def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
@@ -441,6 +512,50 @@ def test_a_subject_is_compared_and_the_document_is_plain_json() -> None:
     assert document["cause"][0].startswith(
         "In graph 1 of 1 (2 ops) the first op that is computed wrongly is operator.add"
     )
+
+
+@pytest.mark.parametrize(
+    ("eager", "compiled", "absolute", "relative"),
+    [
+        (lambda x: (x, x * 2), lambda x: (x + 0.5, x * 2 - 1.0), 1.0, 0.5),
+        (lambda x: (x, x / 0), lambda x: (x, x / 0), 0.0, 0.0),
+        (lambda x: (x, x), lambda x: (x + 1, x * torch.nan), math.inf, math.inf),
+        (lambda x: (x * torch.nan, x), lambda x: (x * torch.nan, x + 1), 1.0, 1.0),
+        (lambda x: x * torch.nan, lambda x: x * torch.nan, None, None),
+        (lambda x: x, lambda x: [x], None, None),
+    ],
+    ids=["two tensors", "equal", "NaN on one side", "NaN on both sides beside numbers", "only NaN", "no tensors"],
+)
+def test_the_largest_errors_of_all_values_are_told(
+    eager: Callable[..., Any], compiled: Callable[..., Any], absolute: float | None, relative: float | None
+) -> None:
+    def model(x: torch.Tensor) -> Any:
+        return compiled(x) if COMPILING() else eager(x)
+
+    report = compare(model, torch.ones(3), repeats=1)
+    assert (report.max_absolute_error, report.max_relative_error) == (absolute, relative)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({"inputs": 1}, "KernelDiffHarness has no argument `inputs`: write `example_inputs`"),
+        (
+            {"config": None, "testbackend": "eager"},
+            "KernelDiffHarness has no argument `config`: write `comparison_config`; no argument `testbackend`",
+        ),
+    ],
+)
+def test_another_name_for_an_argument_is_refused_with_the_right_one(arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(TypeError) as refused:
+        KernelDiffHarness(torch.nn.ReLU(), **arguments)
+    assert str(refused.value) == told
+
+
+@pytest.mark.parametrize("value", [True, False])
+def test_lists_are_always_flattened_so_that_there_is_no_setting(value: bool) -> None:
+    with pytest.raises(TypeError, match="nested lists and tuples are always flattened; leave it out"):
+        ComparisonConfig(flatten_lists=value)  # type: ignore[arg-type]
 
 
 def test_a_long_table_shows_what_differs_and_counts_the_rest() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy
@@ -15,6 +16,7 @@ from matplotlib.image import imread
 from registry.errors import InvalidInput
 from repro_runner.diff import ComparisonConfig, KernelDiffHarness, pictures
 from repro_runner.diff.comparison import compare_leaves
+from repro_runner.runs import list_runs
 from repro_runner.values import Flat
 
 pytestmark = pytest.mark.torch
@@ -112,11 +114,28 @@ def test_of_many_tensors_the_worst_are_drawn() -> None:
     assert sorted(found) == ["output-38.png", "output-39.png", "summary.png"]
 
 
-def test_the_harness_draws_only_if_asked_to() -> None:
-    harness = KernelDiffHarness(torch.nn.ReLU(), torch.rand(3), test_backend="eager")
-    assert harness.compare().pictures == {}
+def test_the_harness_draws_only_if_asked_to_and_keeps_what_it_draws_in_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
+    harness = KernelDiffHarness(torch.nn.ReLU(), torch.rand(3), model_name="mine", test_backend="eager")
+    report = harness.compare()
+    assert (report.pictures, report.run, list_runs()) == ({}, None, [])
     report = harness.compare(generate_visualizations=True)
-    assert sorted(report.pictures) == sorted(report.to_document()["pictures"]) == ["output.png", "summary.png"]
+    assert [report.run] == list_runs() and report.run is not None
+    assert (report.run.manifest()["verb"], report.run.manifest()["subject"]) == ("diff", "mine")
+    assert report.run.read_json("numerics.json") == report.to_document()
+    kept = {path.name: path.read_bytes() for path in (report.run.path / "numerics").iterdir()}
+    assert kept == report.pictures and sorted(kept) == ["output.png", "summary.png"]
+
+
+def test_where_no_artifacts_are_wanted_pictures_are_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
+    harness = KernelDiffHarness(torch.nn.ReLU(), torch.rand(3), test_backend="eager")
+    report = harness.compare(generate_visualizations=True)
+    assert report.run is None and report.pictures and not (tmp_path / "runs").exists()
 
 
 def test_matplotlib_is_needed_for_pictures_alone(monkeypatch: pytest.MonkeyPatch) -> None:

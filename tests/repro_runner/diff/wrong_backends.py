@@ -487,7 +487,9 @@ def try_fault(fault: Fault, model: str) -> tuple[str, DiffReport]:
     module, inputs = MODELS[model]()
     truth = Truth()
     config = ComparisonConfig(gradients=fault.gradients, repeats=2)
-    harness = KernelDiffHarness(module, inputs, test_backend=fault.make(truth), config=config, model_name=model)
+    harness = KernelDiffHarness(
+        module, inputs, test_backend=fault.make(truth), comparison_config=config, model_name=model
+    )
     first = harness.compare(find_first_op=False)
     truth.recording = False
     report = first if first.failure else harness.compare()
