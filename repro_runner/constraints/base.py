@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Protocol
 
 from torch.fx import GraphModule, Node
 
+from repro_runner.constraints.graph_inputs import input_name
 from repro_runner.constraints.narrowing import Narrowing, OpName, read_narrowing
 from repro_runner.constraints.nodes import TracedTensor, op_name, source_line
 
@@ -36,12 +37,19 @@ class Violation:
     """`forward`, `backward` or `pre-aot`."""
     node: str = dataclasses.field(default="", compare=False)
     """Its name in the text of that graph."""
+    name: str = ""
+    """What the user calls an input of the graph: `parameter layer1.weight`, `input x`. Empty for an op."""
+
+    @property
+    def subject(self) -> str:
+        """What breaks the rule, for people: the name of an input, or the op."""
+        return self.name or self.op
 
     def __str__(self) -> str:
         tensor = "" if self.dtype is None else f" {self.dtype}[{', '.join(map(str, self.shape or ()))}]"
         where = f"{self.source}: " if self.source else ""
         graph = f", {self.graph}" if self.graph else ""
-        return f"{where}{self.op}{tensor}: {self.message} ({self.rule}{graph})"
+        return f"{where}{self.subject}{tensor}: {self.message} ({self.rule}{graph})"
 
 
 class SettingsFile(Protocol):
@@ -151,6 +159,7 @@ class Constraint(ABC):
             shape=None if tensor is None else tensor.shape,
             source=source_line(node),
             node=node.name,
+            name=input_name(node),
         )
 
 

@@ -24,6 +24,8 @@ class ViolationRecord(TypedDict, total=False):
     source: str
     graph: str
     node: str
+    name: str
+    """What the user calls the input that it is about; left out for an op."""
     index: int
     """Of its graph, where there are several."""
 
@@ -43,6 +45,8 @@ def violation_record(violation: Violation, index: int | None = None) -> Violatio
     """The violation in plain JSON values, with the index of its graph if it is given."""
     shape = None if violation.shape is None else list(violation.shape)
     record = {**dataclasses.asdict(violation), "shape": shape} | ({} if index is None else {"index": index})
+    if not violation.name:
+        del record["name"]
     return cast("ViolationRecord", record)
 
 

@@ -10,6 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from repro_runner.capture import CapturedBreak, capture_breaks
+from repro_runner.constraints.graph_inputs import note_input_names
 from repro_runner.constraints.peak_memory import note_held_inputs
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.torch_seams import aot_autograd, default_partition, make_boxed_func, reset
@@ -30,6 +31,9 @@ class TracedGraph:
     forward: GraphModule
     backward: GraphModule | None
     """None where nothing requires grad."""
+
+    def __post_init__(self) -> None:
+        note_input_names(self.pre_aot, self.forward, self.backward)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
