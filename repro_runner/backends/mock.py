@@ -8,8 +8,17 @@ The graphs are AOTAutograd's: aten ops, forward and backward, both checked when 
 error lists everything. (A program that never runs a backward has none to check under `torch.no_grad()`.)
 
 `options` win over the arguments of `make_mock_backend`, and these over the environment, read at each compilation:
-MOCK_STRICT (1: raise, 0: warn and go on), MOCK_ALIGNMENT (1), MOCK_MAX_MEMORY (17179869184 bytes per tensor),
-MOCK_MAX_PEAK_MEMORY (bytes that a forward or a backward needs at once; unset: any).
+
+    MOCK_STRICT           1: raise; 0: warn and go on
+    MOCK_ALIGNMENT        every dimension is a multiple of so many elements; a dimension of size 1 is spared
+    MOCK_ALIGNMENT_DIMS   only these dimensions: -1 is the last. MOCK_ALIGNMENT_SPARE_ONES=0 spares none,
+                          MOCK_ALIGNMENT_UNIT=bytes counts bytes, those of the last dimension
+    MOCK_DTYPES           the dtypes it has: float32,bfloat16
+    MOCK_LAYOUT           the layouts it has: contiguous,channels_last
+    MOCK_DENY_OPS         the ops it lacks: sort,topk
+    MOCK_MAX_MEMORY       bytes of the largest tensor: 4096, 2GiB; 16GiB if it is not set
+    MOCK_MAX_PEAK_MEMORY  bytes that a forward or a backward needs at once
+
 `constraints` given either way replace those that the environment sets.
 
 Each process leaves a run folder, which `graphbreak artifacts list` shows: its graphs, and what was found in them.
@@ -19,8 +28,6 @@ GRAPHBREAK_ARTIFACTS=0 turns that off.
 from __future__ import annotations
 
 import inspect
-import os
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -30,10 +37,10 @@ from torch.fx import GraphModule
 from repro_runner.backends.graph_dumps import keep_graph
 from repro_runner.backends.refusals import MalformedSettings, report_violations
 from repro_runner.constraints import Constraint, find_violations
-from repro_runner.constraints.base import constraints_with_settings
+from repro_runner.constraints.environment import Environment
 from repro_runner.graphs.traced import Backend, CompiledGraph, TracedGraph, compile_eagerly
 
-_WHOLE_NUMBER = re.compile(r"[0-9]{1,19}")
+_OPTIONS = frozenset({"strict", "constraints"})
 
 
 def mock_backend(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
@@ -80,54 +87,32 @@ def arguments_given(strict: bool | None, constraints: Iterable[Constraint] | Non
 
 def read_settings(arguments: Mapping[str, Any]) -> Settings:
     """The settings of one compilation. Raises MalformedSettings with everything that is wrong."""
-    unknown = arguments.keys() - {"strict", "constraints"}
-    problems = [f"{name}: no such option; there are strict and constraints" for name in unknown]
+    environment = Environment()
+    problems = [f"{name}: no such option; there are strict and constraints" for name in arguments.keys() - _OPTIONS]
     settings = Settings(
-        strict=_strictness(arguments.get("strict"), problems),
-        constraints=_constraints(arguments.get("constraints"), problems),
-        artifacts=bool(_environment_number("GRAPHBREAK_ARTIFACTS", 0, problems, at_most=1, default=1)),
+        strict=_flag("strict", arguments, environment, problems, default=True),
+        constraints=_constraints(arguments.get("constraints"), environment, problems),
+        artifacts=environment.switch("GRAPHBREAK_ARTIFACTS") is not False,
     )
-    if problems:
+    if problems := [*environment.problems, *problems]:
         raise MalformedSettings("\n".join(sorted(problems)), inspect.currentframe())
     return settings
 
 
-def _strictness(argument: Any, problems: list[str]) -> bool:
-    if argument is None:
-        return bool(_environment_number("MOCK_STRICT", 0, problems, at_most=1, default=1))
-    if argument not in (False, True):
-        problems.append(f"strict={argument!r}: must be True or False")
-    return bool(argument)
+def _flag(
+    name: str, arguments: Mapping[str, Any], environment: Environment, problems: list[str], *, default: bool
+) -> bool:
+    """The argument of this name or, where it is not given, the variable of the environment: `strict`, MOCK_STRICT."""
+    if (argument := arguments.get(name)) is None:
+        argument = environment.switch(f"MOCK_{name.upper()}")
+    elif argument not in (False, True):
+        problems.append(f"{name}={argument!r}: must be True or False")
+    return default if argument is None else bool(argument)
 
 
-def _constraints(argument: Any, problems: list[str]) -> tuple[Constraint, ...]:
+def _constraints(argument: Any, environment: Environment, problems: list[str]) -> tuple[Constraint, ...]:
     if argument is None:
-        return _environment_constraints(problems)
+        return environment.constraints()
     given = tuple(argument) if isinstance(argument, Iterable) else (argument,)
     problems += [f"constraints: {each!r} is not a Constraint" for each in given if not isinstance(each, Constraint)]
     return given
-
-
-def _environment_constraints(problems: list[str]) -> tuple[Constraint, ...]:
-    """The limits that have an environment variable, each at its default where that is not set."""
-    found = []
-    for kind in constraints_with_settings():
-        if (setting := kind.setting) is not None and setting.variable:
-            value = _environment_number(setting.variable, setting.at_least, problems, default=setting.default)
-            if value is not None:
-                found.append(kind.from_setting(value))
-    return tuple(found)
-
-
-def _environment_number(
-    variable: str, at_least: int, problems: list[str], *, at_most: int | None = None, default: int | None
-) -> int | None:
-    """A variable that is unset or empty has its default; so has a malformed one, once its problem is noted."""
-    text = os.environ.get(variable, "").strip()
-    if not text:
-        return default
-    if _WHOLE_NUMBER.fullmatch(text) and at_least <= int(text) and (at_most is None or int(text) <= at_most):
-        return int(text)
-    wanted = f"a whole number, at least {at_least}" if at_most is None else f"{at_least} or {at_most}"
-    problems.append(f"{variable}={text!r}: must be {wanted}")
-    return default

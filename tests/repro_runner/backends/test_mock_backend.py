@@ -271,6 +271,32 @@ def test_the_environment_is_read_at_each_compilation(monkeypatch: pytest.MonkeyP
         assert refused_rules() == set()
 
 
+def train_a_layer() -> None:
+    """All sizes of the layer are multiples of 16; the gradient of its bias passes through [1, 32]."""
+    torch._dynamo.reset()
+    layer = torch.nn.Linear(16, 32)
+    torch.compile(layer, backend=mock_backend)(torch.randn(48, 16)).square().mean().backward()
+
+
+def test_the_gradient_of_a_bias_is_aligned_unless_sizes_of_one_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_ALIGNMENT", "16")
+    train_a_layer()
+    monkeypatch.setenv("MOCK_ALIGNMENT_SPARE_ONES", "0")
+    with pytest.raises(
+        ConstraintViolations, match=r"float32\[1, 32\]: dimension 0 is 1: not a multiple of 16 elements"
+    ):
+        train_a_layer()
+    monkeypatch.setenv("MOCK_ALIGNMENT_DIMS", "-1")
+    train_a_layer()
+
+
+def test_ops_dtypes_and_layouts_are_set_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_DENY_OPS", "mm")
+    monkeypatch.setenv("MOCK_DTYPES", "bool,float64")
+    monkeypatch.setenv("MOCK_LAYOUT", "channels_last")
+    assert refused_rules() == {"unsupported-op", "dtype", "layout"}
+
+
 def test_arguments_win_over_the_environment_and_options_over_both(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_ALIGNMENT", "4")
     no_mm = [UnsupportedOpsConstraint(["mm"])]
@@ -288,14 +314,14 @@ def test_arguments_win_over_the_environment_and_options_over_both(monkeypatch: p
 def test_everything_malformed_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_STRICT", "maybe")
     monkeypatch.setenv("MOCK_ALIGNMENT", "0")
-    monkeypatch.setenv("MOCK_MAX_MEMORY", "16GB")
+    monkeypatch.setenv("MOCK_MAX_MEMORY", "16gigs")
     monkeypatch.setenv("MOCK_MAX_PEAK_MEMORY", "-1")
     with pytest.raises(MalformedSettings) as malformed:
         refused_rules()
     assert str(malformed.value).split("\n\n")[0].splitlines() == [
         "MOCK_ALIGNMENT='0': must be a whole number, at least 1",
-        "MOCK_MAX_MEMORY='16GB': must be a whole number, at least 0",
-        "MOCK_MAX_PEAK_MEMORY='-1': must be a whole number, at least 0",
+        "MOCK_MAX_MEMORY='16gigs': must be a size in bytes, such as 4096 or 16 GiB",
+        "MOCK_MAX_PEAK_MEMORY='-1': must be a size in bytes, such as 4096 or 16 GiB",
         "MOCK_STRICT='maybe': must be 0 or 1",
     ]
     with pytest.raises(MalformedSettings) as malformed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +12,16 @@ import torch
 from repro_runner.adapters import AcceleratorCapabilities, check_model
 from repro_runner.aot_backend import aot_mock_backend
 from repro_runner.backends import ConstraintViolations, make_mock_backend
-from repro_runner.constraints import DtypeConstraint, PeakMemoryConstraint, Violation, violation_record
+from repro_runner.cli import main
+from repro_runner.constraints import (
+    DtypeConstraint,
+    PeakMemoryConstraint,
+    Violation,
+    violation_record,
+    violations_document,
+)
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.runs import RunFolder
 
 pytestmark = pytest.mark.torch
 
@@ -119,6 +128,17 @@ def test_the_names_are_in_what_check_prints_and_in_the_message_about_the_peak() 
     assert "placeholder" not in result.summary()
     peaks = [violation for _, violation in result.violations if violation.rule == PeakMemoryConstraint.rule]
     assert "the largest: parameter layer1.weight float32[4, 4] 64 bytes" in peaks[0].message
+
+
+def test_the_names_are_in_the_report_of_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path))
+    run = RunFolder.create("compile")
+    found = refused(lambda x: x.sin(), torch.ones(3))
+    run.write_json("violations.json", violations_document(map(violation_record, found)))
+    assert main(["analyze", run.id, "--type", "constraints"]) == 0
+    assert "input x" in (told := capsys.readouterr().out) and "placeholder" not in told
 
 
 def test_an_op_is_called_by_its_own_name_and_its_record_has_no_other() -> None:
