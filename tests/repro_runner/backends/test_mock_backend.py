@@ -160,7 +160,7 @@ def test_inputs_in_a_list_are_taken_apart() -> None:
 
 def test_a_region_of_its_own_is_reported_in_the_same_error_as_the_rest() -> None:
     x = torch.ones(3, requires_grad=True)
-    backend = make_mock_backend(constraints=[UnsupportedOpsConstraint(["sin", "cos", "exp"])])
+    backend = make_mock_backend(constraints=[UnsupportedOpsConstraint(["sin", "cos", "exp"])], check_backward=True)
     with pytest.raises(ConstraintViolations) as refused:
         torch.compile(lambda x: repeats_a_region(x).exp(), backend=backend)(x)
     ops = [(each.graph, each.op) for each in refused.value.violations]
@@ -180,7 +180,8 @@ def test_the_defaults_accept_an_ordinary_program() -> None:
 
 def test_strict_raises_one_error_that_lists_everything() -> None:
     with pytest.raises(ConstraintViolations) as refused, collect_violations() as found:
-        torch.compile(product, backend=make_mock_backend(constraints=all_five()))(*product_inputs())
+        backend = make_mock_backend(constraints=all_five(), check_backward=True)
+        torch.compile(product, backend=backend)(*product_inputs())
     violations = refused.value.violations
     assert list(violations) == found
     assert {each.rule for each in violations} == {constraint.rule for constraint in all_five()}
@@ -213,17 +214,38 @@ def test_not_strict_warns_once_per_graph_and_goes_on() -> None:
     torch.testing.assert_close(answer, (product(*inputs) + 1).exp())
     texts = [str(each.message) for each in warned if each.category is ConstraintWarning]
     assert [text.splitlines()[0] for text in texts] == [
-        "3 violations of the device's limits:",
         "1 violation of the device's limits:",
-    ]
+        "1 violation of the device's limits:",
+        "2 violations of the device's limits:",
+    ], "two forwards, then the backward of the first: the other one's is fine"
 
 
-def test_without_gradients_there_is_no_backward_to_refuse() -> None:
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_a_backward_is_refused_each_time_it_runs_and_not_before(dynamic: bool) -> None:
+    """With dynamic shapes, torch has the backward compiled with the forward, and suppresses what is raised there."""
     backend = make_mock_backend(constraints=[UnsupportedOpsConstraint(["threshold_backward"])])
-    with pytest.raises(ConstraintViolations, match=r"threshold_backward.*backward"):
-        torch.compile(product, backend=backend)(*product_inputs())
+    compiled = torch.compile(product, backend=backend, dynamic=dynamic)
+    inputs = product_inputs()
+    for answer in [compiled(*inputs) for _ in range(2)]:
+        with pytest.raises(ConstraintViolations, match=r"threshold_backward.*backward"), collect_violations() as found:
+            torch.autograd.grad(answer.sum(), inputs)
+        assert [each.graph for each in found] == ["backward"]
     with torch.no_grad():
-        torch.compile(product, backend=backend)(*product_inputs())
+        compiled(*product_inputs())
+
+
+@pytest.mark.parametrize("asked", ["argument", "option", "environment"])
+def test_a_backward_that_may_never_run_is_refused_with_the_forward_if_asked(
+    asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOCK_CHECK_BACKWARD", "1" if asked == "environment" else "0")
+    limits = [UnsupportedOpsConstraint(["threshold_backward"])]
+    backend = make_mock_backend(constraints=limits, check_backward=True if asked == "argument" else None)
+    options = {"options": {"check_backward": True}} if asked == "option" else {}
+    with pytest.raises(ConstraintViolations, match=r"threshold_backward.*backward"):
+        torch.compile(product, backend=backend, **options)(*product_inputs())  # type: ignore[call-overload]
+    with torch.no_grad():
+        torch.compile(product, backend=backend, **options)(*product_inputs())  # type: ignore[call-overload]
 
 
 def test_collections_nest_end_and_belong_to_their_thread() -> None:
@@ -325,9 +347,10 @@ def test_everything_malformed_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
         "MOCK_STRICT='maybe': must be 0 or 1",
     ]
     with pytest.raises(MalformedSettings) as malformed:
-        refused_rules(options={"strict": "0", "constraints": ["mm"], "alignment": 8})
+        refused_rules(options={"strict": "0", "constraints": ["mm"], "alignment": 8, "check_backward": 2})
     assert str(malformed.value).split("\n\n")[0].splitlines() == [
-        "alignment: no such option; there are strict and constraints",
+        "alignment: no such option; there are strict, constraints and check_backward",
+        "check_backward=2: must be True or False",
         "constraints: 'mm' is not a Constraint",
         "strict='0': must be True or False",
     ]

@@ -45,7 +45,7 @@ def product_inputs() -> tuple[torch.Tensor, ...]:
 def found_in(
     program: Callable[..., Any], inputs: Sequence[Any], *constraints: Constraint, dynamic: bool | None = False
 ) -> list[Violation]:
-    backend = make_mock_backend(strict=False, constraints=constraints)
+    backend = make_mock_backend(strict=False, constraints=constraints, check_backward=True)
     with collect_violations() as found:
         torch.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)(*inputs)
     return found

@@ -78,7 +78,7 @@ def test_everything_that_is_wrong_is_said_at_once_with_what_may_be_meant(monkeyp
         "name them instead",
         "MOCK_DENY_OPS='relux,matmul': aten.relux: no such op; did you mean aten.relu or aten.rrelu or aten.relu_?",
         "MOCK_DTYPES='flaot32,fp16': flaot32: no such dtype; did you mean float32 or float?",
-        "MOCK_DTYPES='flaot32,fp16': fp16: no such dtype; did you mean float16 or bfloat16?",
+        "MOCK_DTYPES='flaot32,fp16': fp16: no such dtype; did you mean float16?",
         "MOCK_LAYOUT='contigous': contigous: no such layout; did you mean contiguous?",
         "MOCK_MAX_MEMORY='lots': must be a size in bytes, such as 4096 or 16 GiB",
     ]

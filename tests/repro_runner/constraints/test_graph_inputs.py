@@ -66,7 +66,9 @@ GRADIENTS = ["gradient of output 0", "gradient of output 1"]
 
 def refused(program: Callable[..., Any], *inputs: Any, backend: Any = make_mock_backend, **keywords: Any) -> Any:
     """What is wrong with its inputs; no dtype is right."""
-    compiled = torch.compile(program, backend=backend(constraints=[DtypeConstraint([])]), **keywords)
+    compiled = torch.compile(
+        program, backend=backend(constraints=[DtypeConstraint([])], check_backward=True), **keywords
+    )
     with pytest.raises(ConstraintViolations) as stopped:
         compiled(*inputs) if not isinstance(program, Net) else compiled(inputs[0], ys=[*inputs])
     return [each for each in stopped.value.violations if each.name]
