@@ -87,6 +87,15 @@ def test_a_limit_that_is_kept_is_silent(constraint: Constraint, dynamic: bool) -
     assert found_in(product, product_inputs(), constraint, dynamic=dynamic) == []
 
 
+@pytest.mark.parametrize(
+    "allowed", [{"float32"}, {torch.float32}, ["torch.float32"], ("float",), iter([torch.float])], ids=range(5)
+)
+def test_dtypes_may_be_a_set_of_names_or_torchs_own(allowed: Any) -> None:
+    constraint = DtypeConstraint(allowed_dtypes=allowed)
+    assert constraint.complaint(tensor([3])) is None
+    assert constraint.complaint(tensor([3], dtype=torch.float16)) == "float16 is not one of float32"
+
+
 def test_a_record_holds_rule_op_dtype_shape_and_the_users_line() -> None:
     line = inspect.getsourcelines(product)[1] + 1
     found = [each for each in found_in(product, product_inputs(), ShapeConstraint(alignment=4)) if "mm" in each.op]
