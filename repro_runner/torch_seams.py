@@ -69,7 +69,11 @@ SEAMS = {
         "where the message of a break and its exception are made",
         "RestartAnalysis SkipFrame Unsupported UserError format_graph_break_message",
     ),
-    "symbolic_convert": Seam("torch._dynamo.symbolic_convert", "where a break is logged", "InstructionTranslatorBase"),
+    "symbolic_convert": Seam(
+        "torch._dynamo.symbolic_convert",
+        "where a break is logged; which function is being compiled",
+        "InstructionTranslatorBase tls?",
+    ),
     "ShortenTraceback": Seam("torch._dynamo.exc.ShortenTraceback", "an error of a backend that shows as itself"),
     "dynamo_utils": Seam("torch._dynamo.utils", "counters and times of compilations", "CompilationMetrics counters"),
     "bytecode_transformation": Seam(
@@ -122,7 +126,8 @@ SEAMS = {
     "aot_descriptors": Seam(
         "torch._functorch._aot_autograd.descriptors",
         "what each input and output of a graph is",
-        "BufferAOTInput GradAOTOutput InputMutationAOTOutput ParamAOTInput PlainAOTInput SavedForBackwardsAOTOutput",
+        "BufferAOTInput GradAOTOutput InputMutationAOTOutput ParamAOTInput PlainAOTInput PlainAOTOutput "
+        "SavedForBackwardsAOTOutput TangentAOTInput",
     ),
     "FakeTensor": Seam("torch._subclasses.FakeTensor", "a tensor without memory and values"),
     "FakeTensorMode": Seam("torch._subclasses.FakeTensorMode", "tensors without memory and values"),

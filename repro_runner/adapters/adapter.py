@@ -24,13 +24,14 @@ from repro_runner.adapters.capabilities import AcceleratorCapabilities
 from repro_runner.adapters.capability_file import read_capabilities
 from repro_runner.adapters.op_support import Judge, OpSupport, list_op_support
 from repro_runner.adapters.partition import PartitionedGraph, partition_graph
-from repro_runner.backends.mock import read_settings
-from repro_runner.backends.refusals import report_violations
-from repro_runner.constraints import Constraint, find_violations
+from repro_runner.backends.graph_check import GraphCheck
+from repro_runner.backends.settings import arguments_given, read_settings
+from repro_runner.constraints import Constraint
 from repro_runner.graphs.traced import (
     Decompositions,
     RecordingPartitioner,
     TracedGraph,
+    before_first_run,
     decomposition_table,
     run_eagerly,
 )
@@ -46,6 +47,8 @@ class AcceleratorAdapter(ABC):
     """A table by name (none, core-aten, inductor), or your own mapping."""
     strict: bool = False
     """Refuse a program that the device does not take in full, as the mock backend does; otherwise, ops fall back."""
+    check_backward: bool | None = None
+    """If strict: check the backward with the forward, not when it runs first. None: as MOCK_CHECK_BACKWARD says."""
 
     @abstractmethod
     def get_capabilities(self) -> AcceleratorCapabilities:
@@ -71,16 +74,21 @@ class AcceleratorAdapter(ABC):
     def backend(self, graph: GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
         """What torch.compile calls."""
         cut = RecordingPartitioner(default_partition)
+        check = self._check() if self.strict else None
 
         def lower_forward(forward: GraphModule, forward_inputs: Sequence[Any]) -> Callable[..., Any]:
-            if self.strict:
-                report_violations(find_violations(self.constraints(), forward, cut.backward), strict=True)
+            if check is not None:
+                check.before_forward(TracedGraph(pre_aot=graph, forward=forward, backward=cut.backward))
             return self._lower(forward, forward_inputs)
+
+        def lower_backward(backward: GraphModule, backward_inputs: Sequence[Any]) -> Callable[..., Any]:
+            lowered = self._lower(backward, backward_inputs)
+            return lowered if check is None else before_first_run(lowered, check.before_backward)
 
         table = self.decompositions
         compiled: Callable[..., Any] = aot_autograd(
             fw_compiler=lower_forward,
-            bw_compiler=self._lower,
+            bw_compiler=lower_backward,
             partition_fn=cut,
             decompositions=dict(decomposition_table(table) if isinstance(table, str) else table),
             keep_inference_input_mutations=True,
@@ -89,6 +97,10 @@ class AcceleratorAdapter(ABC):
 
     def __call__(self, graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> Callable[..., Any]:
         return self.backend(graph, inputs, **keywords)
+
+    def _check(self) -> GraphCheck:
+        given = arguments_given(strict=True, constraints=self.constraints(), check_backward=self.check_backward)
+        return GraphCheck(read_settings(given), backend=self.get_capabilities().name)
 
     def _lower(self, graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         partitioned = self.partition(graph)
@@ -111,10 +123,12 @@ class IntegratedMockAdapter(AcceleratorAdapter):
         capabilities: AcceleratorCapabilities | None = None,
         *,
         strict: bool = False,
+        check_backward: bool | None = None,
         decompositions: str | Decompositions = "none",
     ) -> None:
         self._capabilities = capabilities
         self.strict = strict
+        self.check_backward = check_backward
         self.decompositions = decompositions
 
     @classmethod

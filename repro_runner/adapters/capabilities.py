@@ -23,7 +23,9 @@ class OpRule:
     arguments: Collection[str | int] | None = None
     """Names in the ops' schemas, or positions."""
     dims: Collection[int] | None = None
-    """The dimensions that `alignment` is about; all if None."""
+    """This and the next two are about `alignment`, as ShapeConstraint takes them; None is its default."""
+    spare_ones: bool | None = None
+    unit: str | None = None
     dtypes: Dtypes | None = None
     alignment: int | None = None
     layouts: Collection[str] | None = None
@@ -36,7 +38,7 @@ class OpRule:
         """One for each limit that is set, on these ops alone."""
         for kind, setting in known_settings(in_rules=True):
             if (value := _value(self, setting)) is not None and value not in setting.no_limit:
-                options = {name: getattr(self, name, self.limits.get(name)) for name in setting.options}
+                options = _options(self, {name: name for name in setting.options})
                 yield kind.from_setting(value, ops=self.ops, arguments=self.arguments, **options)
 
 
@@ -54,7 +56,11 @@ class AcceleratorCapabilities:
     """For all that a forward, or a backward, holds at once."""
     max_tensor_bytes: int | None = None
     alignment_requirement: int = 1
-    """Every dimension of every tensor must be a multiple of it; use `rules` for some ops or dimensions only."""
+    """Every dimension of every tensor must be a multiple of it, in elements; use `rules` for some ops only."""
+    alignment_dims: Collection[int] | None = None
+    """This and the next two are as ShapeConstraint takes them; None is its default."""
+    alignment_spare_ones: bool | None = None
+    alignment_unit: str | None = None
     requires_contiguous: bool = False
     """The same as `layouts=["contiguous"]`."""
     layouts: Collection[str] | None = None
@@ -73,7 +79,7 @@ class AcceleratorCapabilities:
     def _own_constraints(self) -> Iterator[Constraint]:
         for kind, setting in known_settings():
             if (value := self._limit(setting)) is not None and value not in setting.no_limit:
-                yield kind.from_setting(value)
+                yield kind.from_setting(value, **_options(self, setting.option_keys()))
         for rule in self.rules:
             yield from rule.constraints()
 
@@ -94,6 +100,12 @@ def field_of(owner: type[OpRule | AcceleratorCapabilities], setting: Setting) ->
     """The owner's field that holds the value of a limit; None if the value is in its `limits`, under the key."""
     names = [each.name for each in dataclasses.fields(owner)]
     return next((name for name in (setting.field, setting.key) if name in names), None)
+
+
+def _options(owner: OpRule | AcceleratorCapabilities, keys: Mapping[str, str]) -> dict[str, Any]:
+    """Option -> its value, for those that are set; `keys` are their names here."""
+    found = {option: getattr(owner, key, owner.limits.get(key)) for option, key in keys.items()}
+    return {option: value for option, value in found.items() if value is not None}
 
 
 def _value(owner: OpRule | AcceleratorCapabilities, setting: Setting) -> Any:

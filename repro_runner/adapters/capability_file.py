@@ -11,7 +11,7 @@ import yaml
 
 from repro_runner.adapters.capabilities import AcceleratorCapabilities, OpRule, field_of, known_settings
 from repro_runner.adapters.marked_yaml import MarkedYaml
-from repro_runner.constraints.base import Read, Setting
+from repro_runner.constraints.base import Setting
 from repro_runner.constraints.narrowing import read_narrowing
 from repro_runner.constraints.operators import listed_op_problem
 
@@ -24,9 +24,12 @@ def read_capabilities(path: Path | str) -> AcceleratorCapabilities:
 class _CapabilityFile(MarkedYaml):
     def capabilities(self) -> AcceleratorCapabilities:
         settings = _by_key(AcceleratorCapabilities, (setting for _, setting in known_settings()))
+        options = {
+            key: (setting, option) for setting in settings.values() for option, key in setting.option_keys().items()
+        }
         root = self.root()
-        keys = {} if root is None else self.mapping(root, ("name", *settings, "rules"))
-        values = self._values(keys, {key: setting.read for key, setting in settings.items()})
+        keys = {} if root is None else self.mapping(root, ("name", *settings, *options, "rules"))
+        values = self._values(keys, settings, options)
         name = self.text(keys["name"], "name") if "name" in keys else None
         rules = self._read_rules(keys["rules"]) if "rules" in keys else ()
         self.raise_problems()
@@ -38,26 +41,29 @@ class _CapabilityFile(MarkedYaml):
 
     def _read_rule(self, node: yaml.Node) -> OpRule | None:
         settings = _by_key(OpRule, (setting for _, setting in known_settings(in_rules=True)))
-        options = {name: each for each in settings.values() for name in each.options}
+        options = {option: (setting, option) for setting in settings.values() for option in setting.options}
         keys = self.mapping(node, ("ops", "arguments", *options, *settings))
         if keys and "ops" not in keys:
             self.complain(node, "a rule without ops; name some, or set the limit for the whole device")
         if keys and keys.keys().isdisjoint(settings):
             self.complain(node, f"a rule without a limit; give one or more of {', '.join(settings)}")
-        for name, setting in options.items():
-            if name in keys and setting.key not in keys:
-                self.complain(keys[name], f"{name}: belong to an {setting.key}; add one to this rule")
-        readers = {key: setting.read for key, setting in settings.items()}
-        readers |= {name: setting.options[name] for name, setting in options.items()}
-        values = self._values(keys, readers)
+        values = self._values(keys, settings, options)
         ops = self.names(keys["ops"], "ops", listed_op_problem) if "ops" in keys else ()
         if not ops:
             return None
         arguments = self._op_arguments(keys["arguments"], ops) if "arguments" in keys else None
         return OpRule(ops=ops, arguments=arguments, **_arguments(OpRule, settings, values))
 
-    def _values(self, keys: Mapping[str, yaml.Node], readers: Mapping[str, Read]) -> dict[str, Any]:
-        """key -> value; what could not be read is left out, since its problem is noted."""
+    def _values(
+        self, keys: Mapping[str, yaml.Node], settings: Mapping[str, Setting], options: Mapping[str, tuple[Setting, str]]
+    ) -> dict[str, Any]:
+        """key -> value; what could not be read is left out, since its problem is noted. `options`: key -> the setting
+        that it belongs to, and its name there."""
+        readers = {key: setting.read for key, setting in settings.items()}
+        for key, (setting, option) in options.items():
+            readers[key] = setting.options[option]
+            if key in keys and setting.key not in keys:
+                self.complain(keys[key], f"{key}: belongs to {setting.key}; set that, too")
         read = {key: reader(self, keys[key], key) for key, reader in readers.items() if key in keys}
         return {key: value for key, value in read.items() if value is not None}
 

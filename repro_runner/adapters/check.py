@@ -20,7 +20,7 @@ from repro_runner.constraints import Constraint, find_violations
 from repro_runner.graphs import Trace, trace_model
 from repro_runner.graphs.traced import Decompositions, decomposition_table
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
-from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.model_under_test.model import describe_backend_error, where
 from repro_runner.process.isolated import doing
 from repro_runner.runs import RunFolder
 
@@ -98,5 +98,5 @@ def _trace(model: ModelUnderTest, table: Decompositions, dynamic: bool | None) -
         for fatal in (each for each in breaks if each.kind == "fatal"):
             place = f"{fatal.stack[-1].file}:{fatal.stack[-1].line}" if fatal.stack else place
             page = f"; {fatal.gb_id} {page_address(fatal.gb_id)}".rstrip()
-        message = f"{describe_error(error)}; it fails only under torch.compile{page}"
+        message = f"{describe_backend_error(error)}; it fails only under torch.compile{page}"
         raise ModelFailed([Problem(place, message)]) from error

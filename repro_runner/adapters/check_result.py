@@ -134,9 +134,9 @@ def _violations(result: CheckResult) -> list[str]:
     lines = [f"{counted(len(found), 'violation')} of the device's limits"]
     for rule, count in Counter(each.rule for each in found).most_common():
         grouped = Counter(
-            (shown_where(each.source), each.op, each.message) for each in found if each.rule == rule
+            (shown_where(each.source), each.subject, each.message) for each in found if each.rule == rule
         ).most_common()
-        rows = [(source or "-", f"{times}x", op, message) for (source, op, message), times in grouped]
+        rows = [(source or "-", f"{times}x", subject, message) for (source, subject, message), times in grouped]
         lines += [f"  {rule} ({count})", *table(rows[:_SHOWN_PER_RULE], indent="    ")]
         if len(rows) > _SHOWN_PER_RULE:
             lines.append(f"    … and {len(rows) - _SHOWN_PER_RULE} more; violations.json has all of them")

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from pathlib import Path
 
 import yaml
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.constraints.environment import A_SIZE, a_number, parse_number, parse_size
 from repro_runner.output.suggestions import did_you_mean
 
-_SIZE = re.compile(r"(?P<number>\d+(?:\.\d+)?)\s*(?P<unit>[KMGT]i?B|B)?", re.IGNORECASE)
 _KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date"}
 
 
@@ -95,13 +93,10 @@ class MarkedYaml:
         return None
 
     def number(self, node: yaml.Node, key: str, *, at_least: int | None = None) -> int | None:
-        if isinstance(node, yaml.ScalarNode) and re.fullmatch(r"-?\d{1,18}", node.value):
-            number = int(node.value)
-            if at_least is None or number >= at_least:
-                return number
-        wanted = "a whole number" if at_least is None else f"a whole number, at least {at_least}"
-        self.complain(node, f"{key}: must be {wanted}, and is {_shown(node)}")
-        return None
+        number = parse_number(node.value, at_least) if isinstance(node, yaml.ScalarNode) else None
+        if number is None:
+            self.complain(node, f"{key}: must be {a_number(at_least)}, and is {_shown(node)}")
+        return number
 
     def flag(self, node: yaml.Node, key: str) -> bool | None:
         if isinstance(node, yaml.ScalarNode) and _kind(node) == "bool":
@@ -109,15 +104,18 @@ class MarkedYaml:
         self.complain(node, f"{key}: must be true or false, and is {_shown(node)}")
         return None
 
+    def choice(self, node: yaml.Node, key: str, choices: Sequence[str]) -> str | None:
+        if isinstance(node, yaml.ScalarNode) and node.value in choices:
+            return str(node.value)
+        self.complain(node, f"{key}: must be {' or '.join(choices)}, and is {_shown(node)}")
+        return None
+
     def size(self, node: yaml.Node, key: str) -> int | None:
         """Bytes: 4096, 512 MiB, 16 GB, 1.5 GiB."""
-        size = _SIZE.fullmatch(node.value.strip()) if isinstance(node, yaml.ScalarNode) else None
+        size = parse_size(node.value) if isinstance(node, yaml.ScalarNode) else None
         if size is None:
-            self.complain(node, f"{key}: must be a size such as 4096 or 16 GiB, and is {_shown(node)}")
-            return None
-        unit = (size["unit"] or "B").upper()
-        power = "BKMGT".index(unit[0])
-        return int(Decimal(size["number"]) * (1024 if "I" in unit else 1000) ** power)
+            self.complain(node, f"{key}: must be {A_SIZE}, and is {_shown(node)}")
+        return size
 
 
 def _kind(node: yaml.Node) -> str:

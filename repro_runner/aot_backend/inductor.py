@@ -11,7 +11,7 @@ from unittest import mock
 from torch.fx import Graph, GraphModule
 
 from repro_runner.backends.graph_dumps import KeptGraph, harmless
-from repro_runner.graphs.traced import RecordingPartitioner, TracedGraph
+from repro_runner.graphs.traced import RecordingPartitioner, TracedGraph, before_first_run
 from repro_runner.torch_seams import (
     CustomPartitionerFn,
     DebugContext,
@@ -25,22 +25,33 @@ _UNCACHED = {"fx_graph_cache": False, "fx_graph_remote_cache": False}
 
 
 def compile_with_inductor(
-    graph: GraphModule, inputs: Sequence[Any], traced: Callable[[TracedGraph], KeptGraph | None]
+    graph: GraphModule,
+    inputs: Sequence[Any],
+    traced: Callable[[TracedGraph], KeptGraph | None],
+    before_backward: Callable[[], None],
 ) -> Callable[..., Any]:
     """Compile as backend="inductor" does. `traced` is called with the graphs before any of them is lowered; if it
     returns a folder, IR and code are kept there. Inductor replaces patterns only after that: the ops which this
-    makes are not the program's, and have no source line."""
+    makes are not the program's, and have no source line. `before_backward` is called when the backward is about to run
+    first: before it is lowered, unless AOTAutograd has it lowered with the forward."""
     as_configured = {name: getattr(inductor_config, name) for name in ("custom_partitioner_fn", "pattern_matcher")}
     cut = RecordingPartitioner(inductor_config.custom_partitioner_fn or min_cut_rematerialization_partition)
     pre_aot = _copy_graph(graph)
     kept: KeptGraph | None = None
+    with_forward = True
 
     def lower(part: GraphModule, part_inputs: Sequence[Any], **keywords: Any) -> Any:
-        """Called for the forward, and for the backward when that runs first."""
+        """Called for the forward, and for the backward with it or when that runs first."""
         nonlocal kept
-        is_backward = bool(keywords.get("is_backward"))
-        if not is_backward:
+        if not keywords.get("is_backward"):
             kept = traced(TracedGraph(pre_aot=pre_aot, forward=part, backward=cut.backward))
+            return lower_part("forward", part, part_inputs, **keywords)
+        if with_forward:
+            return before_first_run(lower_part("backward", part, part_inputs, **keywords), before_backward)
+        before_backward()
+        return lower_part("backward", part, part_inputs, **keywords)
+
+    def lower_part(name: str, part: GraphModule, part_inputs: Sequence[Any], **keywords: Any) -> Any:
         with inductor_config.patch(as_configured):
             if kept is None:
                 return compile_fx.compile_fx_inner(part, part_inputs, **keywords)
@@ -52,13 +63,14 @@ def compile_with_inductor(
                 mock.patch.object(compile_fx, "DebugContext", partial(_Watch, files)),
             ):
                 compiled = compile_fx.compile_fx_inner(part, part_inputs, **keywords)
-        kept.keep_lowered("backward" if is_backward else "forward", files)
+        kept.keep_lowered(name, files)
         return compiled
 
     watched = {"custom_partitioner_fn": _Partitioner(cut), "pattern_matcher": False}
     # From AOTAutograd's cache a graph would come compiled, and `lower` would not be called.
     with functorch_config.patch(enable_autograd_cache=False), inductor_config.patch(watched):
         compiled: Any = compile_fx.compile_fx(graph, inputs, inner_compile=lower)
+    with_forward = False
     return compiled  # type: ignore[no-any-return]
 
 

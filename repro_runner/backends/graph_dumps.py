@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Literal
 
 import torch
+from torch.fx import GraphModule
 
 from registry.documents import Document, head
 from repro_runner.constraints import Violation, violation_record, violations_document
@@ -74,8 +75,18 @@ class KeptGraph:
 
     run: RunFolder
     folder: str
+    traced: TracedGraph
     document: GraphDocument
     lowered: dict[str, list[str]] = field(default_factory=dict)
+
+    def keep_violations(self, found: Sequence[Violation]) -> None:
+        """Add what was found after the graph was kept, and draw the graphs that it was found in again."""
+        with harmless():
+            self.document["violations"] += map(violation_record, found)
+            self._write_document()
+            for name in {each.graph.replace("-", "_") for each in found}:
+                self._draw(name, found)
+            _add_to_violations(self.run, found)
 
     def keep_lowered(self, name: str, files: Mapping[str, str]) -> None:
         """Write the files that a compiler made of the forward or the backward."""
@@ -83,8 +94,30 @@ class KeptGraph:
             for file, text in files.items():
                 self.run.write_text(f"{self.folder}/inductor/{name}/{file}", text)
             self.lowered[name] = list(files)
-            document: LoweredGraphDocument = {**self.document, "inductor": self.lowered}
-            self.run.write_json(f"{self.folder}/graph.json", document)
+            self._write_document()
+
+    def write(self, found: Sequence[Violation]) -> None:
+        """Write the graphs as text and picture, and the document."""
+        for name in self.document["graphs"]:
+            text = self._graph(name).print_readable(print_output=False, include_stride=True, include_device=True)
+            self.run.write_text(f"{self.folder}/{name}.txt", text)
+            self._draw(name, found)
+        self._write_document()
+
+    def _draw(self, name: str, found: Sequence[Violation]) -> None:
+        here = [each for each in found if each.graph == name.replace("_", "-")]
+        picture = draw_graph(self._graph(name), f"graph {self.document['index']}, {name}", here)
+        self.run.write_text(f"{self.folder}/{name}.svg", picture)
+
+    def _graph(self, name: str) -> GraphModule:
+        graph: GraphModule = getattr(self.traced, name)
+        return graph
+
+    def _write_document(self) -> None:
+        document: GraphDocument | LoweredGraphDocument = self.document
+        if self.lowered:
+            document = {**self.document, "inductor": self.lowered}
+        self.run.write_json(f"{self.folder}/graph.json", document)
 
 
 def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str, asked: bool) -> KeptGraph | None:
@@ -95,8 +128,7 @@ def keep_graph(traced: TracedGraph, found: Sequence[Violation], *, backend: str,
     with harmless():
         run = _own_run(backend) if chosen == "own" else chosen
         kept = _write_graph(run, traced, found, backend)
-        known = run.read_json(_VIOLATIONS)["violations"] if run.has(_VIOLATIONS) else []
-        run.write_json(_VIOLATIONS, violations_document([*known, *map(violation_record, found)]))
+        _add_to_violations(run, found)
         return kept
     return None
 
@@ -115,6 +147,12 @@ def harmless() -> Iterator[None]:
                 ArtifactsWarning,
                 stacklevel=2,
             )
+
+
+def _add_to_violations(run: RunFolder, found: Sequence[Violation]) -> None:
+    """Add them to the run's document of the violations of all graphs."""
+    known = run.read_json(_VIOLATIONS)["violations"] if run.has(_VIOLATIONS) else []
+    run.write_json(_VIOLATIONS, violations_document([*known, *map(violation_record, found)]))
 
 
 def _own_run(backend: str) -> RunFolder:
@@ -151,15 +189,8 @@ def _write_graph(run: RunFolder, traced: TracedGraph, found: Sequence[Violation]
         },
         "violations": [violation_record(each) for each in found],
     }
-    kept = KeptGraph(run=run, folder=f"graphs/{index:04d}", document=document)
-    for name, graph in graphs.items():
-        if graph is not None:
-            text = graph.print_readable(print_output=False, include_stride=True, include_device=True)
-            run.write_text(f"{kept.folder}/{name}.txt", text)
-            here = [each for each in found if each.graph == name.replace("_", "-")]
-            picture = draw_graph(graph, f"graph {index}, {name}", here)
-            run.write_text(f"{kept.folder}/{name}.svg", picture)
-    run.write_json(f"{kept.folder}/graph.json", document)
+    kept = KeptGraph(run=run, folder=f"graphs/{index:04d}", traced=traced, document=document)
+    kept.write(found)
     return kept
 
 

@@ -126,8 +126,9 @@ def _limits() -> dict[str, str]:
     """The limits of the mock accelerator that are in force: `{"alignment": "1", …}`."""
     from repro_runner.constraints.base import constraints_with_settings
 
-    settings = [each.setting for each in constraints_with_settings() if each.setting and each.setting.variable]
-    found = {one.variable: os.environ.get(one.variable) or one.default for one in settings}
+    settings = [each.setting for each in constraints_with_settings() if each.setting]
+    found = {one.variable: one.default for one in settings if one.variable}
+    found |= {name: text for one in settings for name in one.variables() if (text := os.environ.get(name))}
     return {name.removeprefix("MOCK_").lower(): str(value) for name, value in found.items() if value is not None}
 
 

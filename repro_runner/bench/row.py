@@ -19,6 +19,7 @@ from repro_runner.bench.roofline import measure_roofline
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
 from repro_runner.model_under_test import ModelUnderTest, load_model
+from repro_runner.model_under_test.model import describe_backend_error
 from repro_runner.process.isolated import doing
 from repro_runner.values import tensors_in
 
@@ -35,9 +36,7 @@ def measure(arguments: dict[str, Any]) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001 - a model and a backend may raise anything, and it costs their row alone
         if isinstance(error, ModuleNotFoundError) and error.name == "transformers":
             return {"failed": "transformers is not installed; `pip install graph-break-registry[toolkit]`"}
-        cause = getattr(error, "inner_exception", None) or error  # the backend's error; Dynamo wraps it
-        first = str(cause).strip().partition("\n")[0]
-        return {"failed": f"{type(cause).__name__}: {first}" if first else type(cause).__name__}
+        return {"failed": describe_backend_error(error)}
 
 
 def measure_row(measurement: Measurement) -> dict[str, Any]:

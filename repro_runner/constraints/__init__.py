@@ -7,7 +7,12 @@ import importlib
 import pkgutil
 
 from repro_runner.constraints.base import Constraint, GraphConstraint, TensorConstraint, Violation
-from repro_runner.constraints.checking import find_violations, violation_record, violations_document
+from repro_runner.constraints.checking import (
+    find_backward_violations,
+    find_violations,
+    violation_record,
+    violations_document,
+)
 from repro_runner.constraints.nodes import TracedTensor, op_name, source_line, traced_tensors
 from repro_runner.constraints.operators import SupportedOpsConstraint, UnsupportedOpsConstraint
 from repro_runner.constraints.peak_memory import LiveStorage, PeakMemory, PeakMemoryConstraint, estimate_peak
@@ -39,6 +44,7 @@ __all__ = [
     "UnsupportedOpsConstraint",
     "Violation",
     "estimate_peak",
+    "find_backward_violations",
     "find_violations",
     "op_name",
     "source_line",

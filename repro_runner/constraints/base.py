@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from torch.fx import GraphModule, Node
 
+from repro_runner.constraints.graph_inputs import input_name
 from repro_runner.constraints.narrowing import Narrowing, OpName, read_narrowing
 from repro_runner.constraints.nodes import TracedTensor, op_name, source_line
 
@@ -36,16 +37,24 @@ class Violation:
     """`forward`, `backward` or `pre-aot`."""
     node: str = dataclasses.field(default="", compare=False)
     """Its name in the text of that graph."""
+    name: str = ""
+    """What the user calls an input of the graph: `parameter layer1.weight`, `input x`. Empty for an op."""
+
+    @property
+    def subject(self) -> str:
+        """What breaks the rule, for people: the name of an input, or the op."""
+        return self.name or self.op
 
     def __str__(self) -> str:
         tensor = "" if self.dtype is None else f" {self.dtype}[{', '.join(map(str, self.shape or ()))}]"
         where = f"{self.source}: " if self.source else ""
         graph = f", {self.graph}" if self.graph else ""
-        return f"{where}{self.op}{tensor}: {self.message} ({self.rule}{graph})"
+        return f"{where}{self.subject}{tensor}: {self.message} ({self.rule}{graph})"
 
 
 class SettingsFile(Protocol):
-    """A capability file while it is read. A malformed value is noted as a problem, and read as None or left out."""
+    """A capability file, or the environment, while it is read. A malformed value is noted as a problem, and read as
+    None or left out."""
 
     def names(self, node: Any, key: str, problem: Callable[[str], str]) -> tuple[str, ...]:
         """A list of names. `problem(name)` returns what is wrong with a name, or an empty text."""
@@ -54,6 +63,7 @@ class SettingsFile(Protocol):
     def number(self, node: Any, key: str, *, at_least: int | None = None) -> int | None: ...
     def size(self, node: Any, key: str) -> int | None: ...
     def flag(self, node: Any, key: str) -> bool | None: ...
+    def choice(self, node: Any, key: str, choices: Sequence[str]) -> str | None: ...
 
 
 Read = Callable[[SettingsFile, Any, str], Any]
@@ -73,12 +83,25 @@ class Setting:
     in_rules: bool = False
     """A rule about some ops may set it, too: the constraint takes `ops` and `arguments`."""
     options: Mapping[str, Read] = dataclasses.field(default_factory=dict)
-    """Further keys of such a rule: keyword arguments of the constraint."""
+    """Keyword arguments of the constraint that are set in the same way: `dims` in a rule, `alignment_dims` for a whole
+    device, MOCK_ALIGNMENT_DIMS in the environment."""
     variable: str = ""
-    """The environment variable of the mock backend that sets it to a whole number."""
-    at_least: int = 0
-    default: int | None = None
+    """The environment variable of the mock backend that sets it, written as in a capability file; commas separate the
+    members of a list."""
+    default: Any = None
     """The limit while the variable is not set; None is no limit."""
+
+    def option_keys(self) -> dict[str, str]:
+        """Option -> its key for a whole device."""
+        return {option: f"{self.key}_{option}" for option in self.options}
+
+    def option_variables(self) -> dict[str, str]:
+        """Option -> its environment variable."""
+        return {option: f"{self.variable}_{option.upper()}" for option in self.options} if self.variable else {}
+
+    def variables(self) -> tuple[str, ...]:
+        """All its environment variables; the one of the limit itself is first."""
+        return (self.variable, *self.option_variables().values()) if self.variable else ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +174,7 @@ class Constraint(ABC):
             shape=None if tensor is None else tensor.shape,
             source=source_line(node),
             node=node.name,
+            name=input_name(node),
         )
 
 

@@ -24,6 +24,8 @@ class ViolationRecord(TypedDict, total=False):
     source: str
     graph: str
     node: str
+    name: str
+    """What the user calls the input that it is about; left out for an op."""
     index: int
     """Of its graph, where there are several."""
 
@@ -43,6 +45,8 @@ def violation_record(violation: Violation, index: int | None = None) -> Violatio
     """The violation in plain JSON values, with the index of its graph if it is given."""
     shape = None if violation.shape is None else list(violation.shape)
     record = {**dataclasses.asdict(violation), "shape": shape} | ({} if index is None else {"index": index})
+    if not violation.name:
+        del record["name"]
     return cast("ViolationRecord", record)
 
 
@@ -62,12 +66,19 @@ def find_violations(
     """
     lowered = [*_violations(constraints, "forward", forward, _nodes(forward))]
     if backward is not None:
-        lowered += _violations(constraints, "backward", backward, _nodes(backward, checked=_names(forward)))
+        lowered += find_backward_violations(constraints, forward, backward)
     if pre_aot is None:
         return tuple(lowered)
     known = set(map(_fault, lowered))
     before = _node_violations(constraints, "pre-aot", _nodes(pre_aot))
     return (*(each for each in before if _fault(each) not in known), *lowered)
+
+
+def find_backward_violations(
+    constraints: Sequence[Constraint], forward: GraphModule, backward: GraphModule
+) -> tuple[Violation, ...]:
+    """Those of the backward alone, as `find_violations` lists them after the forward's."""
+    return tuple(_violations(constraints, "backward", backward, _nodes(backward, checked=_names(forward))))
 
 
 def _violations(

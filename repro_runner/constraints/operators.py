@@ -63,6 +63,7 @@ class UnsupportedOpsConstraint(Constraint):
         field="unsupported_ops",
         read=lambda file, node, key: file.names(node, key, listed_op_problem),
         no_limit=((), []),
+        variable="MOCK_DENY_OPS",
     )
 
     def __init__(self, ops: Iterable[OpName]) -> None:

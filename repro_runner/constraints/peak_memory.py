@@ -16,6 +16,7 @@ from typing import ClassVar
 from torch.fx import GraphModule, Node
 
 from repro_runner.constraints.base import GraphConstraint, ScriptText, Setting, Violation
+from repro_runner.constraints.graph_inputs import input_name
 from repro_runner.constraints.nodes import fake_tensors, op_name, plain_size, source_line, tensors_of
 from repro_runner.torch_seams import has_storage
 
@@ -166,7 +167,7 @@ def storages(node: Node) -> Iterator[tuple[int, int]]:
 def _describe_storage(live: LiveStorage) -> str:
     """`mm float32[4, 3] 48 bytes (model.py:7)`."""
     tensor = next(tensors_of(live.maker), None)
-    what = live.maker.name if live.maker.op == "placeholder" else op_name(live.maker)
+    what = input_name(live.maker) or op_name(live.maker)
     source = source_line(live.maker)
     shown = "" if tensor is None else f" {tensor}"
     return f"{what}{shown} {live.bytes} bytes{f' ({source})' if source else ''}"

@@ -19,6 +19,7 @@ from repro_runner.constraints.narrowing import OpName
 from repro_runner.constraints.nodes import TracedTensor, tensors_of
 from repro_runner.output.suggestions import did_you_mean
 
+_UNITS = ("elements", "bytes")
 _SYMBOL = re.compile(r"\b[su]\d+\b")
 # Short names of dtypes in compilers and data sheets.
 _SHORT_DTYPE = re.compile(r"(?P<kind>fp|bf|f|i|s|u)(?P<bits>\d+)")
@@ -41,6 +42,7 @@ class DtypeConstraint(TensorConstraint):
         field="supported_dtypes",
         read=lambda file, node, key: tuple(map(_plain_name, file.names(node, key, _dtype_problem))),
         in_rules=True,
+        variable="MOCK_DTYPES",
     )
 
     def __init__(
@@ -72,7 +74,12 @@ class DtypeConstraint(TensorConstraint):
 
 
 class ShapeConstraint(TensorConstraint):
-    """Every dimension, or those in `dims`, is a multiple of `alignment`."""
+    """Every dimension, or those in `dims`, is a multiple of `alignment` elements.
+
+    A dimension of size 1 is spared, since a device need not lay it out: the gradient of a bias passes through [1, n].
+    `spare_ones=False` checks it, too. With `unit="bytes"`, a dimension's size times the bytes of an element is a
+    multiple of `alignment`; then only the last dimension is checked, unless `dims` names others.
+    """
 
     rule: ClassVar[str] = "shape-alignment"
     setting: ClassVar[Setting | None] = Setting(
@@ -81,9 +88,12 @@ class ShapeConstraint(TensorConstraint):
         read=lambda file, node, key: file.number(node, key, at_least=1),
         no_limit=(1,),
         in_rules=True,
-        options={"dims": lambda file, node, key: file.numbers(node, key)},
+        options={
+            "dims": lambda file, node, key: file.numbers(node, key),
+            "spare_ones": lambda file, node, key: file.flag(node, key),
+            "unit": lambda file, node, key: file.choice(node, key, _UNITS),
+        },
         variable="MOCK_ALIGNMENT",
-        at_least=1,
         default=1,
     )
 
@@ -92,22 +102,32 @@ class ShapeConstraint(TensorConstraint):
         alignment: int,
         *,
         dims: Iterable[int] | None = None,
+        spare_ones: bool = True,
+        unit: str = "elements",
         ops: Iterable[OpName] | None = None,
         arguments: Iterable[str | int] | None = None,
     ) -> None:
         super().__init__(ops=ops, arguments=arguments)
         if alignment < 1:
             raise ValueError(f"alignment={alignment}: must be at least 1")
+        if unit not in _UNITS:
+            raise ValueError(f"unit={unit!r}: must be {' or '.join(_UNITS)}")
         self.alignment = alignment
-        self.dims = None if dims is None else tuple(dims)
+        self.unit = unit
+        self.spare_ones = spare_ones
+        self.dims = ((-1,) if unit == "bytes" else None) if dims is None else tuple(dims)
 
     def complaint(self, tensor: TracedTensor) -> str | None:
-        wrong = [
-            f"dimension {dim} is {_shown(tensor, dim)}"
-            for dim in self._checked(len(tensor.sizes))
-            if (size := tensor.sizes[dim]) is not None and size % self.alignment
-        ]
-        return f"{', '.join(wrong)}: not a multiple of {self.alignment}" if wrong else None
+        in_bytes = self.unit == "bytes"
+        wrong = []
+        for dim in self._checked(len(tensor.sizes)):
+            if (size := tensor.sizes[dim]) is None or (size == 1 and self.spare_ones):
+                continue
+            length = size * tensor.dtype.itemsize if in_bytes else size
+            if length % self.alignment:
+                shown = f" ({length} bytes)" if in_bytes else ""
+                wrong.append(f"dimension {dim} is {_shown(tensor, dim)}{shown}")
+        return f"{', '.join(wrong)}: not a multiple of {self.alignment} {self.unit}" if wrong else None
 
     def _checked(self, rank: int) -> list[int]:
         """A tensor of lower rank lacks some of the named dimensions; it is checked on those it has."""
@@ -120,12 +140,15 @@ class ShapeConstraint(TensorConstraint):
         if self.dims is not None:
             which = f"dimension {' and '.join(map(str, self.dims))}"
             dims = f"[dim for dim in {self.dims} if -tensor.dim() <= dim < tensor.dim()]"
+        size = "tensor.shape[dim] * tensor.dtype.itemsize" if self.unit == "bytes" else "tensor.shape[dim]"
+        but_ones, or_one = (" and tensor.shape[dim] != 1", ", or of size 1") if self.spare_ones else ("", "")
+        wanted = f"a multiple of {self.alignment} {self.unit}"
         lines = (
             f"for dim in {dims}:",
-            f"    if tensor.shape[dim] % {self.alignment}:",
-            f'        yield f"{{shown(tensor)}}: dimension {{dim}} is not a multiple of {self.alignment}"',
+            f"    if {size} % {self.alignment}{but_ones}:",
+            f'        yield f"{{shown(tensor)}}: dimension {{dim}} is not {wanted}"',
         )
-        return ScriptText(summary=f"{which} is a multiple of {self.alignment}", lines=lines)
+        return ScriptText(summary=f"{which} is {wanted}{or_one}", lines=lines)
 
 
 class LayoutConstraint(TensorConstraint):
@@ -140,6 +163,7 @@ class LayoutConstraint(TensorConstraint):
         field="layouts",
         read=lambda file, node, key: file.names(node, key, _layout_problem),
         in_rules=True,
+        variable="MOCK_LAYOUT",
     )
 
     def __init__(
@@ -151,9 +175,8 @@ class LayoutConstraint(TensorConstraint):
     ) -> None:
         super().__init__(ops=ops, arguments=arguments)
         names = {_plain_name(name).removesuffix("_format") for name in _as_list(allowed, "allowed")}
-        known = _MEMORY_ORDER.keys() | _torch_layouts()
-        if unknown := names - known:
-            raise ValueError(f"no such layout: {_listed(unknown)}; there are {_listed(known)}")
+        if unknown := names - _known_layouts():
+            raise ValueError(f"no such layout: {_listed(unknown)}; there are {_listed(_known_layouts())}")
         self.allowed = frozenset(names)
 
     def complaint(self, tensor: TracedTensor) -> str | None:
@@ -276,11 +299,11 @@ def _dtype_problem(name: str) -> str:
 
 
 def _layout_problem(name: str) -> str:
-    try:
-        LayoutConstraint([name])
-    except ValueError as error:
-        return str(error)
-    return ""
+    """Why a capability file can't name this layout; nothing if it can."""
+    name = _plain_name(name).removesuffix("_format")
+    if name in _known_layouts():
+        return ""
+    return f"{name}: no such layout{did_you_mean(name, _known_layouts()) or f'; there are {_listed(_known_layouts())}'}"
 
 
 def _layout_test(name: str) -> str:
@@ -326,8 +349,8 @@ def _shown(tensor: TracedTensor, dim: int) -> str:
     return f"{tensor.sizes[dim]} (dynamic {tensor.shape[dim]}, as first compiled)"
 
 
-def _torch_layouts() -> set[str]:
-    return {_plain_name(value) for value in vars(torch).values() if isinstance(value, torch.layout)}
+def _known_layouts() -> set[str]:
+    return {*_MEMORY_ORDER, *(_plain_name(value) for value in vars(torch).values() if isinstance(value, torch.layout))}
 
 
 def _plain_name(value: object) -> str:

@@ -10,6 +10,7 @@ import torch
 from torch.fx import GraphModule
 
 from repro_runner.capture import CapturedBreak, capture_breaks
+from repro_runner.constraints.graph_inputs import note_input_names
 from repro_runner.constraints.peak_memory import note_held_inputs
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.torch_seams import aot_autograd, default_partition, make_boxed_func, reset
@@ -30,6 +31,9 @@ class TracedGraph:
     forward: GraphModule
     backward: GraphModule | None
     """None where nothing requires grad."""
+
+    def __post_init__(self) -> None:
+        note_input_names(self.pre_aot, self.forward, self.backward)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,9 +71,11 @@ def compile_eagerly(
     inputs: Sequence[Any],
     traced: Callable[[TracedGraph], None],
     *,
+    before_backward: Callable[[], None] = lambda: None,
     decompositions: Decompositions | None = None,
 ) -> Callable[..., Any]:
-    """Take one graph through AOTAutograd, call `traced` with the result before anything runs, and run it op by op."""
+    """Take one graph through AOTAutograd, call `traced` with the result before anything runs, and run it op by op.
+    `before_backward` is called before the backward runs first."""
     cut = RecordingPartitioner(default_partition)
 
     def lower(forward: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
@@ -78,7 +84,7 @@ def compile_eagerly(
 
     compiled: Callable[..., Any] = aot_autograd(
         fw_compiler=lower,
-        bw_compiler=run_eagerly,
+        bw_compiler=lambda backward, given: before_first_run(run_eagerly(backward, given), before_backward),
         partition_fn=cut,
         decompositions=dict(decompositions or {}),
         keep_inference_input_mutations=True,
@@ -104,6 +110,25 @@ def run_eagerly(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any
     """The graph as a compiler's result: called with one list, which it may empty."""
     boxed: Callable[..., Any] = make_boxed_func(graph.forward)
     return boxed
+
+
+def before_first_run(compiled: Callable[..., Any], action: Callable[[], None]) -> Callable[..., Any]:
+    """A compiler's result that begins with an action when it runs first; if that raises, at the next run again.
+
+    AOTAutograd has a backward compiled when it runs first or, with dynamic shapes, together with the forward. Then it
+    suppresses what the compiler raises, since that backward may never run.
+    """
+    done = False
+
+    def run(arguments: list[Any]) -> Any:
+        nonlocal done
+        if not done:
+            action()
+            done = True
+        return compiled(arguments)
+
+    run._boxed_call = True  # type: ignore[attr-defined] # as make_boxed_func marks it
+    return run
 
 
 def decomposition_table(name: str) -> Decompositions:

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from repro_runner.capture.naming import CompiledFunction, Named, name_value
 from repro_runner.guards.kinds import (
     GLOBAL_STATE,
     KINDS,
@@ -21,7 +22,6 @@ from repro_runner.guards.kinds import (
     read_tensor,
     state_differences,
 )
-from repro_runner.guards.naming import CompiledFunction, Named, name_value
 from repro_runner.guards.reading import SeenGraph, SeenGuard
 from repro_runner.guards.shapes import ShapeGuard, fixed_number, is_lower_bound, shape_words, values_in
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from repro_runner.capture import CapturedBreak
+from repro_runner.capture.naming import Named
 from repro_runner.guards.advice import advise
 from repro_runner.guards.changes import Change
 from repro_runner.guards.kinds import KINDS, SAME_OBJECT, SHAPES, TENSOR, TensorFact
-from repro_runner.guards.naming import Named
 from repro_runner.guards.observing import Observation, SeenRecompile
 from repro_runner.guards.reading import SeenGraph, SeenGuard
 from repro_runner.guards.report import CompiledGraph, Guard, GuardReport, Recompile

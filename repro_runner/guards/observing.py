@@ -19,8 +19,8 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.capture.naming import CompiledFunction
 from repro_runner.guards.changes import Change, Scope, change_from_reason, find_changes
-from repro_runner.guards.naming import CompiledFunction
 from repro_runner.guards.reading import SeenGraph, read_graph
 from repro_runner.torch_seams import CompileContext, convert_frame, dynamo_config, guards, wrap
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 
+from repro_runner.capture.naming import CompiledFunction, Named, closure_names, name_value
 from repro_runner.guards.kinds import (
     GLOBAL_STATE,
     KINDS,
@@ -25,7 +26,6 @@ from repro_runner.guards.kinds import (
     read_state,
     read_tensor,
 )
-from repro_runner.guards.naming import CompiledFunction, Named, name_value
 from repro_runner.guards.shapes import ShapeGuard
 from repro_runner.torch_seams import CompileContext
 
@@ -89,7 +89,7 @@ def read_graph(code: CodeType, compile_id: str, builder: Any, guards: Iterable[A
         compile_id=compile_id,
         guards=tuple(_read_guard(guard, builder, output_graph) for guard in guards if _kind(guard) != SHAPES),
         shapes=tuple(_read_shapes(guards)),
-        freevars=_freevars(guards),
+        freevars=closure_names(guard.originating_source for guard in guards),
         files=frozenset({code.co_filename, *(frame.filename for frame in frames)}),
     )
 
@@ -134,18 +134,6 @@ def _read_shapes(guards: Iterable[Any]) -> Iterable[ShapeGuard]:
     texts = list(getattr(context, "shape_env_guards", ()))
     texts = texts or [code for guard in guards if _kind(guard) == SHAPES for code in guard.code_list or ()]
     return [ShapeGuard.of(text) for text in dict.fromkeys(texts)]
-
-
-def _freevars(guards: Iterable[Any]) -> dict[str, str]:
-    """{expression of a closure's cell: variable}."""
-    found = {}
-    for guard in guards:
-        source = guard.originating_source
-        while source is not None:
-            if variable := getattr(source, "freevar_name", ""):
-                found[source.name] = str(variable)
-            source = getattr(source, "base", None)
-    return found
 
 
 def innermost_user_line(stack: Iterable[traceback.FrameSummary]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.mock import read_settings
+from repro_runner.backends.settings import read_settings
 from repro_runner.constraints import Constraint
 from repro_runner.minifier.backend_failures import ScriptBackend, examine_compilation, examine_numerics, read_backend
 from repro_runner.minifier.breaks.minify_break import find_break, minify_break

@@ -24,7 +24,7 @@ class Failure:
 
     kind: str
     summary: str
-    """One line: `aten.mm.default float32[4, 3]: dimension 1 is 3: not a multiple of 16 (shape-alignment, forward)`."""
+    """One line: `aten.mm.default float32[4, 3]: takes 48 bytes, more than 16 (memory, forward)`."""
     rule: str = ""
     op: str = ""
     graph: str = ""

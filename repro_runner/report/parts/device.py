@@ -60,7 +60,8 @@ def violations_view(document: Mapping[str, Any], contents: RunContents) -> dict[
 def _lines(found: Sequence[Mapping[str, Any]], contents: RunContents) -> list[dict[str, Any]]:
     by_line: dict[str, Counter[tuple[str, str, str, str]]] = {}
     for each in found:
-        finding = (each["op"], tensor_text(each["dtype"], each["shape"]), each["message"], each["graph"])
+        subject = each.get("name") or each["op"]  # an op has no name, nor had anything in an earlier version
+        finding = (subject, tensor_text(each["dtype"], each["shape"]), each["message"], each["graph"])
         by_line.setdefault(each["source"], Counter())[finding] += 1
     return [
         {

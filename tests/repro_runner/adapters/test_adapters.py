@@ -22,7 +22,8 @@ pytestmark = pytest.mark.torch
 
 
 @pytest.fixture(autouse=True)
-def fresh_dynamo() -> Iterator[None]:
+def fresh_dynamo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
     torch._dynamo.reset()
     yield
     torch._dynamo.reset()
@@ -149,9 +150,14 @@ def test_ones_own_rule_holds_in_the_list_of_ops_and_in_the_parts() -> None:
     assert device.partition(graphs[0].forward).parts == (("sin",),)
 
 
-def test_strict_refuses_everything_at_once() -> None:
+@pytest.mark.parametrize("check_backward", [True, None], ids=["with the forward", "when it runs"])
+def test_strict_refuses_everything_at_once_or_the_backward_when_it_runs(check_backward: bool | None) -> None:
+    lacking = ["permute", "cos"] + ["sin"] * bool(check_backward)
     adapter = IntegratedMockAdapter(
-        AcceleratorCapabilities(unsupported_ops=["sin", "permute", "cos"]), strict=True, decompositions="core-aten"
+        AcceleratorCapabilities(unsupported_ops=lacking),
+        strict=True,
+        check_backward=check_backward,
+        decompositions="core-aten",
     )
 
     def program(x: torch.Tensor) -> torch.Tensor:
@@ -160,12 +166,16 @@ def test_strict_refuses_everything_at_once() -> None:
     with collect_violations() as found, pytest.raises(ConstraintViolations) as refused:
         torch.compile(program, backend=adapter)(torch.ones(2, 3, requires_grad=True))
     assert list(refused.value.violations) == found
-    assert {(each.op, each.graph) for each in found} == {
-        ("aten.permute.default", "forward"),
-        ("aten.sin.default", "forward"),
-        ("aten.cos.default", "backward"),
-        ("aten.permute.default", "backward"),
-    }
+    expected = {("aten.permute.default", "forward")}
+    if check_backward:
+        backward = {("aten.cos.default", "backward"), ("aten.permute.default", "backward")}
+        expected |= {("aten.sin.default", "forward")} | backward
+    assert {(each.op, each.graph) for each in found} == expected
+    if not check_backward:
+        x = torch.ones(3, requires_grad=True)
+        answer = torch.compile(torch.sin, backend=adapter)(x)
+        with pytest.raises(ConstraintViolations, match=r"aten\.cos\.default.*backward"):
+            torch.autograd.grad(answer.sum(), x)
     torch.compile(torch.tan, backend=adapter)(torch.ones(3))
 
 

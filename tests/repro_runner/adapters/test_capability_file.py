@@ -12,7 +12,7 @@ from repro_runner.adapters import AcceleratorCapabilities, OpRule, read_capabili
 from repro_runner.constraints import DtypeConstraint, LayoutConstraint, MemoryConstraint, ShapeConstraint
 from repro_runner.constraints.narrowing import Narrowing
 from tests.conftest import ROOT
-from tests.repro_runner.fixtures.known_limits import device_keys, rule_keys, rule_options, settings
+from tests.repro_runner.fixtures.known_limits import device_keys, device_options, rule_keys, rule_options, settings
 
 pytestmark = pytest.mark.torch
 
@@ -46,7 +46,8 @@ def test_the_limits_of_the_project_are_known_by_these_keys_in_this_order() -> No
     assert [key for key in device_keys() if key in device] == device
     rule = ["dtypes", "alignment", "layouts", "largest_tensor"]
     assert [key for key in rule_keys() if key in rule] == rule
-    assert "dims" in rule_options()
+    assert rule_options()[:3] == ["dims", "spare_ones", "unit"]
+    assert device_options()[:3] == ["alignment_dims", "alignment_spare_ones", "alignment_unit"]
 
 
 def test_every_key_becomes_the_limit_that_it_names(tmp_path: Path) -> None:
@@ -60,12 +61,17 @@ def test_every_key_becomes_the_limit_that_it_names(tmp_path: Path) -> None:
         memory: 1.5 GiB
         largest_tensor: 2048
         alignment: 4
+        alignment_dims: [-1]
+        alignment_spare_ones: no
+        alignment_unit: bytes
         layouts: [contiguous]
         dynamic_shapes: no
         rules:
           - ops: [mm]
             arguments: [mat2, 0]
             dims: [-1, 0]
+            spare_ones: false
+            unit: elements
             alignment: 16
             dtypes: bfloat16
             layouts: strided
@@ -80,6 +86,9 @@ def test_every_key_becomes_the_limit_that_it_names(tmp_path: Path) -> None:
         max_memory_bytes=3 * 2**29,
         max_tensor_bytes=2048,
         alignment_requirement=4,
+        alignment_dims=(-1,),
+        alignment_spare_ones=False,
+        alignment_unit="bytes",
         layouts=("contiguous",),
         supports_dynamic_shapes=False,
         rules=(
@@ -87,6 +96,8 @@ def test_every_key_becomes_the_limit_that_it_names(tmp_path: Path) -> None:
                 ops=("mm",),
                 arguments=("mat2", 0),
                 dims=(-1, 0),
+                spare_ones=False,
+                unit="elements",
                 alignment=16,
                 dtypes=("bfloat16",),
                 layouts=("strided",),
@@ -108,6 +119,25 @@ def test_a_rule_is_narrowed_in_all_its_limits() -> None:
     assert isinstance(memory, MemoryConstraint) and memory.max_bytes == 9
     for constraint in (dtype, shape, layout, memory):
         assert constraint.narrowing == Narrowing(frozenset({"aten.mm"}), frozenset({"mat2"}))
+
+
+@pytest.mark.parametrize(
+    ("text", "dims", "spare_ones", "unit"),
+    [
+        ("alignment: 16", None, True, "elements"),
+        ("alignment: 16\nalignment_dims: [-1]\nalignment_spare_ones: false", (-1,), False, "elements"),
+        ("alignment: 64\nalignment_unit: bytes", (-1,), True, "bytes"),
+        ("rules: [{ops: [mm], alignment: 16}]", None, True, "elements"),
+        ("rules: [{ops: [mm], alignment: 16, spare_ones: false, dims: 0}]", (0,), False, "elements"),
+        ("rules: [{ops: [mm], alignment: 64, unit: bytes}]", (-1,), True, "bytes"),
+    ],
+)
+def test_an_alignment_has_the_same_options_for_a_device_and_for_a_rule(
+    tmp_path: Path, text: str, dims: tuple[int, ...] | None, spare_ones: bool, unit: str
+) -> None:
+    (shape,) = read_capabilities(written(tmp_path, text)).constraints()
+    assert isinstance(shape, ShapeConstraint)
+    assert (shape.dims, shape.spare_ones, shape.unit) == (dims, spare_ones, unit)
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "{}\n"])
@@ -153,9 +183,9 @@ rules:
         "8: ops: aten.mm.defualt: no such overload; there are default, dtype, dtype_out, out",
     ]
     assert found[9].startswith("9: unsupported_ops: aten.sotr: no such op; did you mean aten.sort")
-    assert found[10].startswith("10: layouts: no such layout: contigous; there are ")
+    assert found[10] == "10: layouts: contigous: no such layout; did you mean contiguous?"
     assert found[11:] == [
-        "11: memory: must be a size such as 4096 or 16 GiB, and is '16 gigs'",
+        "11: memory: must be a size in bytes, such as 4096 or 16 GiB, and is '16 gigs'",
         "14: arguments: 'alpha' takes no tensor in aten.addmm",
         "14: arguments: 'mat3' is no argument of aten.addmm; did you mean 'mat2'?",
         "14: arguments: 9 is no argument of aten.addmm; there are mat1, mat2, self",
@@ -163,7 +193,7 @@ rules:
         f"16: a rule without a limit; give one or more of {', '.join(rule_keys())}",
         "17: alignmnet: no such key; did you mean alignment?",
         "18: a rule without ops; name some, or set the limit for the whole device",
-        "20: dims: belong to an alignment; add one to this rule",
+        "20: dims: belongs to alignment; set that, too",
     ]
 
 
@@ -178,15 +208,20 @@ rules:
         ("alignment: 1.5", "alignment: must be a whole number, at least 1, and is '1.5' (a number)"),
         ("alignment: sixteen", "alignment: must be a whole number, at least 1, and is 'sixteen'"),
         ("dynamic_shapes: maybe", "dynamic_shapes: must be true or false, and is 'maybe'"),
-        ("memory: -1", "memory: must be a size such as 4096 or 16 GiB, and is '-1' (a number)"),
-        ("memory: [1]", "memory: must be a size such as 4096 or 16 GiB, and is a list"),
+        ("memory: -1", "memory: must be a size in bytes, such as 4096 or 16 GiB, and is '-1' (a number)"),
+        ("memory: [1]", "memory: must be a size in bytes, such as 4096 or 16 GiB, and is a list"),
         ("rules: [{ops: [mm], alignment: 2, dims: [x]}]", "dims: must be a whole number, and is 'x'"),
         ("rules: [mm]",
          f"'mm' stands where keys must: {', '.join(['ops', 'arguments', *rule_options(), *rule_keys()])}"),
         ("rules: [{ops: [core-aten], alignment: 2}]",
          "ops: core-aten is for the list of ops that the device has; name each op here"),
         ("alignment: 2\nalignment: 4", "alignment: is given twice"),
-        ("zzz: 1", f"zzz: no such key; there are {', '.join(['name', *device_keys(), 'rules'])}"),
+        ("alignment_dims: [0]", "alignment_dims: belongs to alignment; set that, too"),
+        ("alignment: 4\nalignment_unit: byte", "alignment_unit: must be elements or bytes, and is 'byte'"),
+        ("alignment: 4\nalignment_spare_ones: 7",
+         "alignment_spare_ones: must be true or false, and is '7' (a number)"),
+        ("memory: 1.5", "memory: must be a size in bytes, such as 4096 or 16 GiB, and is '1.5' (a number)"),
+        ("zzz: 1", f"zzz: no such key; there are {', '.join(['name', *device_keys(), *device_options(), 'rules'])}"),
     ],
 )  # fmt: skip
 def test_a_value_of_the_wrong_kind_is_refused(tmp_path: Path, line: str, told: str) -> None:

@@ -81,14 +81,19 @@ def test_an_op_is_counted_forward_and_backward_with_its_dtypes_and_lines(graphs:
         ({"supported_ops": ["mm", "t"]}, "sin", 2, ("unsupported-op", "this device has no such op", 2)),
         ({"supported_dtypes": ["float32", "bool"]}, "sin", 1, ("dtype", "float16 is not one of bool, float32", 1)),
         ({"supported_dtypes": ["float16"]}, "mm", 2, ("dtype", "float32 is not one of float16", 2)),
-        ({"alignment_requirement": 4}, "relu", 1, ("shape-alignment", "dimension 1 is 3: not a multiple of 4", 1)),
+        (
+            {"alignment_requirement": 4},
+            "relu",
+            1,
+            ("shape-alignment", "dimension 1 is 3: not a multiple of 4 elements", 1),
+        ),
         ({"max_tensor_bytes": 48}, "mm", 2, ("memory", "takes 96 bytes, more than 48", 1)),
         ({"requires_contiguous": True}, "t", 2, ("layout", "strides (1, 6) are not contiguous", 1)),
         (
             {"rules": [OpRule(ops=["mm"], arguments=["mat2"], alignment=8, dims=[0])]},
             "mm",
             2,
-            ("shape-alignment", "argument mat2: dimension 0 is 6: not a multiple of 8", 1),
+            ("shape-alignment", "argument mat2: dimension 0 is 6: not a multiple of 8 elements", 1),
         ),
         (
             {"rules": [OpRule(ops=["sin"], dtypes=["float32"])]},

@@ -146,7 +146,8 @@ def test_it_adds_no_guard_and_no_recompile_to_inductors() -> None:
         inductor = torch._dynamo.backends.registry.lookup_backend("inductor")
         expected = traced_with(inductor, None, rows=(4, 5, 16))
         assert expected[0] == 2
-        assert traced_with(aot_mock_backend(strict=False, constraints=all_six()), None, rows=(4, 5, 16)) == expected
+        checking = aot_mock_backend(strict=False, constraints=all_six(), check_backward=True)
+        assert traced_with(checking, None, rows=(4, 5, 16)) == expected
     dynamic = {each.graph for each in found if any(isinstance(size, str) for size in each.shape or ())}
     assert dynamic >= {"forward", "backward"}
 
@@ -210,7 +211,7 @@ def found_in(
     program: Callable[..., Any], inputs: list[torch.Tensor], *constraints: Constraint, dynamic: bool = False
 ) -> list[Violation]:
     torch._dynamo.reset()
-    backend = aot_mock_backend(strict=True, constraints=constraints)
+    backend = aot_mock_backend(strict=True, constraints=constraints, check_backward=True)
     try:
         torch.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)(*inputs)
     except ConstraintViolations as refused:
@@ -282,6 +283,21 @@ def test_a_region_of_its_own_is_checked_with_the_rest() -> None:
     }
 
 
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_a_backward_is_refused_when_it_runs_and_that_is_kept(dynamic: bool, tmp_path: Path) -> None:
+    run = RunFolder.create("check", home=tmp_path)
+    backend = aot_mock_backend(constraints=[UnsupportedOpsConstraint(["cos"])])
+    compiled, x = torch.compile(torch.sin, backend=backend, dynamic=dynamic), torch.ones(3, requires_grad=True)
+    with keep_artifacts(run):
+        compiled(x)
+    assert run.read_json("violations.json")["violations"] == []
+    for _ in range(2):
+        with pytest.raises(ConstraintViolations, match=r"aten\.cos\.default.*backward"):
+            torch.autograd.grad(compiled(x).sum(), x)
+    for document in (run.read_json("violations.json"), run.read_json("graphs/0000/graph.json")):
+        assert [(each["graph"], each["op"]) for each in document["violations"]] == [("backward", "aten.cos.default")]
+
+
 def test_not_strict_warns_and_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_STRICT", "0")
     monkeypatch.setenv("MOCK_MAX_MEMORY", "8")
@@ -315,7 +331,7 @@ def test_options_win_over_arguments_and_these_over_the_environment(monkeypatch: 
 
 
 def test_settings_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(TypeError, match="no such argument: strickt; there are strict and constraints"):
+    with pytest.raises(TypeError, match="no such argument: strickt; there are strict, constraints and check"):
         aot_mock_backend(strickt=False)  # type: ignore[call-overload]
     with pytest.raises(MalformedSettings, match="constraints: 'mm' is not a Constraint"):
         torch.compile(product, backend=aot_mock_backend(constraints=["mm"]))(*product_inputs())  # type: ignore[list-item]

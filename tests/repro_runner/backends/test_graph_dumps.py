@@ -50,11 +50,12 @@ def program(x: torch.Tensor) -> torch.Tensor:
 
 
 def compile_and_run(backend: Any = mock_backend) -> None:
-    """Two graphs, with a backward each."""
+    """Two graphs, with a backward each, which is run."""
     torch._dynamo.reset()
     x = torch.ones(3, 3, requires_grad=True)
     answer = torch.compile(program, backend=backend)(x)
     torch.testing.assert_close(answer, program(x))
+    torch.autograd.grad(answer.sum(), x)
 
 
 def files(run: RunFolder) -> set[str]:
@@ -88,6 +89,7 @@ def test_a_graphs_text_has_shapes_and_lines_and_its_document_has_the_numbers(hom
     assert first["graphs"].keys() == {"pre_aot", "forward", "backward"}
     assert second["graphs"]["forward"]["ops"]["aten.mm.default"] == 1
     assert [(each["graph"], each["op"]) for each in first["violations"]] == [("backward", "aten.cos.default")]
+    assert 'class="pointwise refused"' in (run.path / "graphs/0000/backward.svg").read_text("utf-8")
 
 
 def test_violations_of_all_graphs_are_in_one_document(home: Path) -> None:
@@ -97,7 +99,7 @@ def test_violations_of_all_graphs_are_in_one_document(home: Path) -> None:
     common = {"rule": "unsupported-op", "message": "this device has no such op", "dtype": "float32", "shape": [3, 3]}
     cos = {"op": "aten.cos.default", "graph": "backward", "node": "cos", "source": f"{__file__}:{line + 1}"}
     exp = {"op": "aten.exp.default", "graph": "forward", "node": "exp", "source": f"{__file__}:{line + 3}"}
-    violations = [common | cos, common | exp]
+    violations = [common | exp, common | cos]
     assert run.read_json("violations.json") == {"kind": "violations", "schema": 1, "violations": violations}
 
 

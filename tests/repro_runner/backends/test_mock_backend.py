@@ -160,7 +160,7 @@ def test_inputs_in_a_list_are_taken_apart() -> None:
 
 def test_a_region_of_its_own_is_reported_in_the_same_error_as_the_rest() -> None:
     x = torch.ones(3, requires_grad=True)
-    backend = make_mock_backend(constraints=[UnsupportedOpsConstraint(["sin", "cos", "exp"])])
+    backend = make_mock_backend(constraints=[UnsupportedOpsConstraint(["sin", "cos", "exp"])], check_backward=True)
     with pytest.raises(ConstraintViolations) as refused:
         torch.compile(lambda x: repeats_a_region(x).exp(), backend=backend)(x)
     ops = [(each.graph, each.op) for each in refused.value.violations]
@@ -180,7 +180,8 @@ def test_the_defaults_accept_an_ordinary_program() -> None:
 
 def test_strict_raises_one_error_that_lists_everything() -> None:
     with pytest.raises(ConstraintViolations) as refused, collect_violations() as found:
-        torch.compile(product, backend=make_mock_backend(constraints=all_five()))(*product_inputs())
+        backend = make_mock_backend(constraints=all_five(), check_backward=True)
+        torch.compile(product, backend=backend)(*product_inputs())
     violations = refused.value.violations
     assert list(violations) == found
     assert {each.rule for each in violations} == {constraint.rule for constraint in all_five()}
@@ -213,17 +214,38 @@ def test_not_strict_warns_once_per_graph_and_goes_on() -> None:
     torch.testing.assert_close(answer, (product(*inputs) + 1).exp())
     texts = [str(each.message) for each in warned if each.category is ConstraintWarning]
     assert [text.splitlines()[0] for text in texts] == [
-        "3 violations of the device's limits:",
         "1 violation of the device's limits:",
-    ]
+        "1 violation of the device's limits:",
+        "2 violations of the device's limits:",
+    ], "two forwards, then the backward of the first: the other one's is fine"
 
 
-def test_without_gradients_there_is_no_backward_to_refuse() -> None:
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_a_backward_is_refused_each_time_it_runs_and_not_before(dynamic: bool) -> None:
+    """With dynamic shapes, torch has the backward compiled with the forward, and suppresses what is raised there."""
     backend = make_mock_backend(constraints=[UnsupportedOpsConstraint(["threshold_backward"])])
-    with pytest.raises(ConstraintViolations, match=r"threshold_backward.*backward"):
-        torch.compile(product, backend=backend)(*product_inputs())
+    compiled = torch.compile(product, backend=backend, dynamic=dynamic)
+    inputs = product_inputs()
+    for answer in [compiled(*inputs) for _ in range(2)]:
+        with pytest.raises(ConstraintViolations, match=r"threshold_backward.*backward"), collect_violations() as found:
+            torch.autograd.grad(answer.sum(), inputs)
+        assert [each.graph for each in found] == ["backward"]
     with torch.no_grad():
-        torch.compile(product, backend=backend)(*product_inputs())
+        compiled(*product_inputs())
+
+
+@pytest.mark.parametrize("asked", ["argument", "option", "environment"])
+def test_a_backward_that_may_never_run_is_refused_with_the_forward_if_asked(
+    asked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MOCK_CHECK_BACKWARD", "1" if asked == "environment" else "0")
+    limits = [UnsupportedOpsConstraint(["threshold_backward"])]
+    backend = make_mock_backend(constraints=limits, check_backward=True if asked == "argument" else None)
+    options = {"options": {"check_backward": True}} if asked == "option" else {}
+    with pytest.raises(ConstraintViolations, match=r"threshold_backward.*backward"):
+        torch.compile(product, backend=backend, **options)(*product_inputs())  # type: ignore[call-overload]
+    with torch.no_grad():
+        torch.compile(product, backend=backend, **options)(*product_inputs())  # type: ignore[call-overload]
 
 
 def test_collections_nest_end_and_belong_to_their_thread() -> None:
@@ -271,6 +293,32 @@ def test_the_environment_is_read_at_each_compilation(monkeypatch: pytest.MonkeyP
         assert refused_rules() == set()
 
 
+def train_a_layer() -> None:
+    """All sizes of the layer are multiples of 16; the gradient of its bias passes through [1, 32]."""
+    torch._dynamo.reset()
+    layer = torch.nn.Linear(16, 32)
+    torch.compile(layer, backend=mock_backend)(torch.randn(48, 16)).square().mean().backward()
+
+
+def test_the_gradient_of_a_bias_is_aligned_unless_sizes_of_one_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_ALIGNMENT", "16")
+    train_a_layer()
+    monkeypatch.setenv("MOCK_ALIGNMENT_SPARE_ONES", "0")
+    with pytest.raises(
+        ConstraintViolations, match=r"float32\[1, 32\]: dimension 0 is 1: not a multiple of 16 elements"
+    ):
+        train_a_layer()
+    monkeypatch.setenv("MOCK_ALIGNMENT_DIMS", "-1")
+    train_a_layer()
+
+
+def test_ops_dtypes_and_layouts_are_set_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MOCK_DENY_OPS", "mm")
+    monkeypatch.setenv("MOCK_DTYPES", "bool,float64")
+    monkeypatch.setenv("MOCK_LAYOUT", "channels_last")
+    assert refused_rules() == {"unsupported-op", "dtype", "layout"}
+
+
 def test_arguments_win_over_the_environment_and_options_over_both(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_ALIGNMENT", "4")
     no_mm = [UnsupportedOpsConstraint(["mm"])]
@@ -288,20 +336,21 @@ def test_arguments_win_over_the_environment_and_options_over_both(monkeypatch: p
 def test_everything_malformed_is_one_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_STRICT", "maybe")
     monkeypatch.setenv("MOCK_ALIGNMENT", "0")
-    monkeypatch.setenv("MOCK_MAX_MEMORY", "16GB")
+    monkeypatch.setenv("MOCK_MAX_MEMORY", "16gigs")
     monkeypatch.setenv("MOCK_MAX_PEAK_MEMORY", "-1")
     with pytest.raises(MalformedSettings) as malformed:
         refused_rules()
     assert str(malformed.value).split("\n\n")[0].splitlines() == [
         "MOCK_ALIGNMENT='0': must be a whole number, at least 1",
-        "MOCK_MAX_MEMORY='16GB': must be a whole number, at least 0",
-        "MOCK_MAX_PEAK_MEMORY='-1': must be a whole number, at least 0",
+        "MOCK_MAX_MEMORY='16gigs': must be a size in bytes, such as 4096 or 16 GiB",
+        "MOCK_MAX_PEAK_MEMORY='-1': must be a size in bytes, such as 4096 or 16 GiB",
         "MOCK_STRICT='maybe': must be 0 or 1",
     ]
     with pytest.raises(MalformedSettings) as malformed:
-        refused_rules(options={"strict": "0", "constraints": ["mm"], "alignment": 8})
+        refused_rules(options={"strict": "0", "constraints": ["mm"], "alignment": 8, "check_backward": 2})
     assert str(malformed.value).split("\n\n")[0].splitlines() == [
-        "alignment: no such option; there are strict and constraints",
+        "alignment: no such option; there are strict, constraints and check_backward",
+        "check_backward=2: must be True or False",
         "constraints: 'mm' is not a Constraint",
         "strict='0': must be True or False",
     ]

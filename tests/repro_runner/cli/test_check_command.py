@@ -148,7 +148,7 @@ def test_everything_is_told_and_kept(folder: Path, capsys: pytest.CaptureFixture
     lines = [" ".join(line.split()) for line in violations.splitlines()]
     assert lines[0].endswith(" violations of the device's limits")
     assert "models.py:13 1x aten.relu.default this device has no such op" in lines
-    assert "models.py:13 1x aten.addmm.default argument mat1: dimension 1 is 6: not a multiple of 4" in lines
+    assert "models.py:13 1x aten.addmm.default argument mat1: dimension 1 is 6: not a multiple of 4 elements" in lines
     assert "models.py:15 1x aten.mean.default float64 is not one of float32" in lines
     table = [line.split() for line in ops.splitlines()]
     assert table[1] == ["op", "count", "refused", "dtypes", "where"]
@@ -264,11 +264,11 @@ def test_settings_in_the_environment_that_make_no_sense_are_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("MOCK_ALIGNMENT", "none")
-    monkeypatch.setenv("MOCK_MAX_MEMORY", "16GB")
+    monkeypatch.setenv("MOCK_MAX_MEMORY", "16gigs")
     told = refused(["models.py:plain"], capsys).splitlines()
     assert [line.partition(": must")[0] for line in told] == [
         "environment: MOCK_ALIGNMENT='none'",
-        "environment: MOCK_MAX_MEMORY='16GB'",
+        "environment: MOCK_MAX_MEMORY='16gigs'",
     ]
 
 

@@ -45,7 +45,7 @@ def product_inputs() -> tuple[torch.Tensor, ...]:
 def found_in(
     program: Callable[..., Any], inputs: Sequence[Any], *constraints: Constraint, dynamic: bool | None = False
 ) -> list[Violation]:
-    backend = make_mock_backend(strict=False, constraints=constraints)
+    backend = make_mock_backend(strict=False, constraints=constraints, check_backward=True)
     with collect_violations() as found:
         torch.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)(*inputs)
     return found
@@ -87,6 +87,15 @@ def test_a_limit_that_is_kept_is_silent(constraint: Constraint, dynamic: bool) -
     assert found_in(product, product_inputs(), constraint, dynamic=dynamic) == []
 
 
+@pytest.mark.parametrize(
+    "allowed", [{"float32"}, {torch.float32}, ["torch.float32"], ("float",), iter([torch.float])], ids=range(5)
+)
+def test_dtypes_may_be_a_set_of_names_or_torchs_own(allowed: Any) -> None:
+    constraint = DtypeConstraint(allowed_dtypes=allowed)
+    assert constraint.complaint(tensor([3])) is None
+    assert constraint.complaint(tensor([3], dtype=torch.float16)) == "float16 is not one of float32"
+
+
 def test_a_record_holds_rule_op_dtype_shape_and_the_users_line() -> None:
     line = inspect.getsourcelines(product)[1] + 1
     found = [each for each in found_in(product, product_inputs(), ShapeConstraint(alignment=4)) if "mm" in each.op]
@@ -96,11 +105,11 @@ def test_a_record_holds_rule_op_dtype_shape_and_the_users_line() -> None:
         dtype="float32",
         shape=(4, 3),
         source=f"{__file__}:{line}",
-        message="dimension 1 is 3: not a multiple of 4",
+        message="dimension 1 is 3: not a multiple of 4 elements",
         graph="forward",
     )
     assert str(found[0]) == (
-        f"{__file__}:{line}: aten.mm.default float32[4, 3]: dimension 1 is 3: not a multiple of 4 "
+        f"{__file__}:{line}: aten.mm.default float32[4, 3]: dimension 1 is 3: not a multiple of 4 elements "
         "(shape-alignment, forward)"
     )
     assert {each.source for each in found} == {f"{__file__}:{line}"}
@@ -144,7 +153,7 @@ def test_constants_are_checked() -> None:
     def program(x: torch.Tensor) -> torch.Tensor:
         return x + torch.tensor([1.0, 2.0, 3.0])
 
-    found = found_in(program, [torch.randn(8, 1)], ShapeConstraint(alignment=3, dims=[-1]))
+    found = found_in(program, [torch.randn(8, 1)], ShapeConstraint(alignment=3, dims=[-1], spare_ones=False))
     assert {each.op for each in found} == {"placeholder"}
     found = found_in(program, [torch.randn(8, 1)], DtypeConstraint([torch.float16]))
     assert "get_attr" in {each.op for each in found}
@@ -172,7 +181,29 @@ def test_alignment_looks_at_the_dimensions_it_is_told_to(
     dims: list[int] | None, sizes: tuple[int, ...], wrong: str
 ) -> None:
     complaint = ShapeConstraint(8, dims=dims).complaint(tensor(sizes))
-    assert (complaint or "").removesuffix(": not a multiple of 8") == wrong
+    assert (complaint or "").removesuffix(": not a multiple of 8 elements") == wrong
+
+
+@pytest.mark.parametrize(
+    ("keywords", "value", "wrong"),
+    [
+        ({}, torch.empty(1, 16), ""),
+        ({}, torch.empty(1, 1), ""),
+        ({}, torch.empty(1, 3), "dimension 1 is 3: not a multiple of 16 elements"),
+        ({"spare_ones": False}, torch.empty(1, 16), "dimension 0 is 1: not a multiple of 16 elements"),
+        ({"unit": "bytes"}, torch.empty(3, 8), ""),
+        ({"unit": "bytes"}, torch.empty(3, 8).bfloat16(), ""),
+        ({"unit": "bytes"}, torch.empty(8, 3), "dimension 1 is 3 (12 bytes): not a multiple of 16 bytes"),
+        ({"unit": "bytes"}, torch.empty(8, 4).half(), "dimension 1 is 4 (8 bytes): not a multiple of 16 bytes"),
+        ({"unit": "bytes"}, torch.empty(8, 1), ""),
+        ({"unit": "bytes", "dims": [0]}, torch.empty(3, 8), "dimension 0 is 3 (12 bytes): not a multiple of 16 bytes"),
+        ({"unit": "bytes"}, torch.empty(()), ""),
+    ],
+)
+def test_alignment_spares_ones_unless_told_otherwise_and_counts_elements_or_bytes(
+    keywords: dict[str, Any], value: torch.Tensor, wrong: str
+) -> None:
+    assert (ShapeConstraint(16, **keywords).complaint(TracedTensor.of(value)) or "") == wrong
 
 
 @pytest.mark.parametrize("shape", [(), (7,), (2, 3), (2, 3, 4, 5), (2, 1, 4, 5), (1, 3, 1, 1), (2, 3, 2, 4, 5), (0, 3)])
@@ -292,6 +323,7 @@ def test_no_op_of_a_real_graph_is_refused(mode: Callable[[], Any]) -> None:
     ("make", "message"),
     [
         (lambda: ShapeConstraint(alignment=0), "alignment=0"),
+        (lambda: ShapeConstraint(alignment=8, unit="bits"), "unit='bits': must be elements or bytes"),
         (lambda: MemoryConstraint(max_bytes=-1), "max_bytes=-1"),
         (lambda: DtypeConstraint(["float32", "float33", "nn"]), "no such dtype: float33, nn"),
         (lambda: DtypeConstraint("float32"), "must be a list"),
@@ -323,7 +355,7 @@ def test_a_dynamic_dimension_is_checked_as_compiled_and_shown_as_its_symbol() ->
     found = found_in(lambda x: x.sin(), [torch.randn(5, 8)], ShapeConstraint(alignment=8), dynamic=True)
     symbol = found[-1].shape[0] if found[-1].shape else None
     assert isinstance(symbol, str)
-    assert found[-1].message == f"dimension 0 is 5 (dynamic {symbol}, as first compiled): not a multiple of 8"
+    assert found[-1].message == f"dimension 0 is 5 (dynamic {symbol}, as first compiled): not a multiple of 8 elements"
     assert found_in(lambda x: x.sin(), [torch.randn(16, 8)], ShapeConstraint(alignment=8), dynamic=True) == []
 
 
@@ -333,7 +365,11 @@ def test_a_size_that_depends_on_data_is_not_checked() -> None:
 
     with torch._dynamo.config.patch(capture_dynamic_output_shape_ops=True):
         found = found_in(
-            program, [torch.ones(8)], ShapeConstraint(alignment=8), MemoryConstraint(max_bytes=32), LayoutConstraint()
+            program,
+            [torch.ones(8)],
+            ShapeConstraint(alignment=8, spare_ones=False),
+            MemoryConstraint(max_bytes=32),
+            LayoutConstraint(),
         )
-    assert {each.message for each in found} == {"dimension 1 is 1: not a multiple of 8"}
+    assert {each.message for each in found} == {"dimension 1 is 1: not a multiple of 8 elements"}
     assert all(str((each.shape or ("",))[0]).startswith("u") for each in found)

@@ -88,7 +88,7 @@ def test_what_is_checked_is_the_argument_and_not_the_result() -> None:
             dtype="float32",
             shape=(6, 3),
             source=f"{__file__}:{inspect.getsourcelines(program)[1] + 1}",
-            message="argument mat2: dimension 1 is 3: not a multiple of 2",
+            message="argument mat2: dimension 1 is 3: not a multiple of 2 elements",
             graph="forward",
         )
     ]

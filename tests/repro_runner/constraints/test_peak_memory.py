@@ -202,7 +202,7 @@ def test_the_message_says_where_the_peak_is_and_what_is_live() -> None:
     line = f"{__file__}:{product.__code__.co_firstlineno + 1}"
     assert str(found) == (
         f"{line}: aten.relu.default: the peak is 264 bytes here, more than 0; 4 tensors are live, the largest: "
-        f"arg0_1 float32[4, 6] 96 bytes ({line}); arg1_1 float32[6, 3] 72 bytes ({line}); "
+        f"input x float32[4, 6] 96 bytes ({line}); input w float32[6, 3] 72 bytes ({line}); "
         f"aten.mm.default float32[4, 3] 48 bytes ({line}) (peak-memory, forward)"
     )
 

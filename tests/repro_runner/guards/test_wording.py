@@ -13,10 +13,10 @@ import pytest
 import torch
 from torch._dynamo.guards import GuardBuilder
 
+from repro_runner.capture.naming import CompiledFunction, name_value
 from repro_runner.guards import Guard, GuardInspector
 from repro_runner.guards.describing import describe
 from repro_runner.guards.kinds import KINDS
-from repro_runner.guards.naming import CompiledFunction, name_value
 from repro_runner.guards.observing import Observation
 from repro_runner.guards.reading import SeenGraph, SeenGuard
 from repro_runner.guards.shapes import ShapeGuard, is_lower_bound, shape_words, values_in

@@ -170,6 +170,8 @@ def layers(x: torch.Tensor, w: torch.Tensor, g: torch.Tensor) -> torch.Tensor:
 CONSTRAINTS: list[Constraint] = [
     ShapeConstraint(4),
     ShapeConstraint(4, dims=[-1, 3]),
+    ShapeConstraint(8, unit="bytes"),
+    ShapeConstraint(4, spare_ones=False),
     ShapeConstraint(4, dims=[0], ops=["mm"], arguments=["mat2", 0]),
     DtypeConstraint([torch.float32]),
     DtypeConstraint([]),

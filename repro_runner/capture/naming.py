@@ -6,13 +6,13 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
 from repro_runner.capture.breaks import RESUMED
-from repro_runner.torch_seams import external_utils
+from repro_runner.torch_seams import external_utils, symbolic_convert
 
 _WRAPPER: str = external_utils.__file__
 _IMPORTED = "__import_"
@@ -78,6 +78,15 @@ class CompiledFunction:
         return f"{self.name}, resumed after a break" if self.resumed else self.name
 
 
+def compiled_function() -> CompiledFunction:
+    """The function that Dynamo compiles in this thread right now; one without a name if there is none."""
+    translator = getattr(getattr(symbolic_convert, "tls", None), "current_tx", None)
+    if translator is None:
+        return CompiledFunction(name="", source="")
+    root = translator.output.root_tx
+    return CompiledFunction.of(root.f_code, root.f_locals)
+
+
 def _parameters(function: Any) -> tuple[str, ...]:
     try:
         return tuple(inspect.signature(function).parameters)
@@ -114,6 +123,22 @@ def name_value(expression: str, function: CompiledFunction, freevars: Mapping[st
     except SyntaxError:
         return Named(text=expression, role="")
     return _Namer(function, freevars or {}).named(tree)
+
+
+def expression_of(source: Any) -> str:
+    """The expression of a source of Dynamo's. In older releases of torch its name is a method."""
+    return str(source.name() if callable(source.name) else source.name)
+
+
+def closure_names(sources: Iterable[Any]) -> dict[str, str]:
+    """{expression of a closure's cell: variable}, for the cells that these sources of Dynamo's lead through."""
+    found = {}
+    for source in sources:
+        while source is not None:
+            if variable := getattr(source, "freevar_name", ""):
+                found[expression_of(source)] = str(variable)
+            source = getattr(source, "base", None)
+    return found
 
 
 @dataclass(slots=True)
