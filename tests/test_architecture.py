@@ -38,7 +38,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
-MOST_FILES = 270
+MOST_FILES = 274
 MOST_LINES = 38_000
 LONGEST_FUNCTION = 60
 

@@ -20,7 +20,7 @@ from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.backends.by_name import Backend
-from repro_runner.backends.mock import read_settings
+from repro_runner.backends.settings import read_settings
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,8 +56,9 @@ def _check(loaded: _LoadedModel, run: RunFolder) -> None:
 def _diff(loaded: _LoadedModel, run: RunFolder) -> None:
     asked = loaded.asked
     config = ComparisonConfig(gradients=asked.gradients)
+    pictures = importlib.util.find_spec("matplotlib") is not None
     diff_model(
-        loaded.subject, config, test_backend=asked.backend, decompositions=asked.decompositions, pictures=True
+        loaded.subject, config, test_backend=asked.backend, decompositions=asked.decompositions, pictures=pictures
     ).write(run)
 
 
