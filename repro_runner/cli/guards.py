@@ -80,8 +80,8 @@ def _inspect(arguments: argparse.Namespace) -> tuple[GuardReport, RunFolder]:
     environment = describe_environment(arguments.device)
     subject = read_model(arguments)
 
-    from repro_runner.backends.by_name import find_backend
     from repro_runner.capture.breaks import breaks_document
+    from repro_runner.graphs.by_name import find_backend
     from repro_runner.guards import inspect_model
 
     report = inspect_model(

@@ -18,13 +18,13 @@ import torch
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute, inputs_of, named_backend, state_of
 from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
+from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import describe_error, where
 from repro_runner.torch_seams import inductor_config, reset

@@ -44,6 +44,8 @@ class Check:
     """Parts that the code needs above it."""
     modules: tuple[str, ...] = ()
     """What has to be importable besides torch."""
+    imports: tuple[str, ...] = ()
+    """Modules of torch that the call needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +78,7 @@ def render_script(
         'if __name__ == "__main__":\n    sys.exit(report(judge))',
     ]
     head = '"""' + "\n".join(_wrapped(header)) + '\n"""'
-    imports = _imports(parts, function.modules, files=bool(kept))
+    imports = _imports(parts, (*function.modules, *check.imports), files=bool(kept))
     text = "\n\n\n".join([f"{head}\n\n{imports}", function.text, _inputs(named, kept), *blocks]) + "\n"
     return Script(
         text=text, saved={name: copy_of(named[name]).detach() for name in named if name in kept}, modules=modules
