@@ -55,7 +55,7 @@ SEAMS = {
     "min_cut_rematerialization_partition": Seam(
         "torch._functorch.partitioners.min_cut_rematerialization_partition", "split them as Inductor does"
     ),
-    "minify_graph": Seam("torch._functorch.fx_minifier.minifier", "torch's own minifier of graphs"),
+    "fx_minifier": Seam("torch._functorch.fx_minifier", "torch's own minifier of graphs", "minifier"),
     "list_backends": Seam("torch._dynamo.backends.registry.list_backends", "the names of registered backends"),
     "lookup_backend": Seam("torch._dynamo.backends.registry.lookup_backend", "a registered backend by its name"),
     # What watches one
@@ -118,6 +118,8 @@ SEAMS = {
     "FunctionSchema": Seam("torch._C.FunctionSchema", "the arguments of an op, by name"),
     "DispatchKey": Seam("torch._C.DispatchKey", "which ops are made of others", "CompositeImplicitAutograd"),
     "all_op_names": Seam("torch._C._dispatch_get_all_op_names", "every op that this torch knows"),
+    "FakeTensor": Seam("torch._subclasses.fake_tensor.FakeTensor", "tensors without values"),
+    "FakeTensorMode": Seam("torch._subclasses.fake_tensor.FakeTensorMode", "trace a graph without running it"),
     "has_storage": Seam("torch._C._has_storage", "which tensors have memory"),
     "set_grad_enabled": Seam("torch._C._set_grad_enabled", "switches of the gradient in a graph"),
     "enter_autocast": Seam("torch.amp.autocast_mode._enter_autocast", "switches of autocast in a graph"),
@@ -129,8 +131,6 @@ SEAMS = {
         "BufferAOTInput GradAOTOutput InputMutationAOTOutput ParamAOTInput PlainAOTInput PlainAOTOutput "
         "SavedForBackwardsAOTOutput TangentAOTInput",
     ),
-    "FakeTensor": Seam("torch._subclasses.FakeTensor", "a tensor without memory and values"),
-    "FakeTensorMode": Seam("torch._subclasses.FakeTensorMode", "tensors without memory and values"),
     "qualified_name": Seam("torch.fx.node._get_qualified_name", "how a function of torch is written in a script"),
     "pytree": Seam(
         "torch.utils._pytree", "walk values inside values", "SequenceKey tree_flatten_with_path tree_leaves tree_map"

@@ -27,8 +27,8 @@ ROOMS = {"registry", "sitegen", "repro_runner", "generate_site", "tests", "bench
 LAYERS = (
     *("exit_codes", "torch_seams", "process", "environment", "output", "values"),
     *("capture", "model_under_test", "constraints", "graphs", "runs"),
-    *("backends", "aot_backend", "adapters", "runner"),
-    *("explain", "logs", "diff", "guards", "minifier", "bench", "lessons"),
+    *("runner", "minifier", "backends", "aot_backend", "adapters"),
+    *("explain", "logs", "diff", "guards", "bench", "lessons"),
     *("fix_report", "assistant", "report", "demo", "cli"),
 )
 """The rooms of repro_runner from below: each imports only rooms that stand before it, and itself."""

@@ -100,7 +100,8 @@ class AcceleratorAdapter(ABC):
 
     def _check(self) -> GraphCheck:
         given = arguments_given(strict=True, constraints=self.constraints(), check_backward=self.check_backward)
-        return GraphCheck(read_settings(given), backend=self.get_capabilities().name)
+        name = self.get_capabilities().name
+        return GraphCheck(read_settings(given), backend=name, decompositions=self.decompositions)
 
     def _lower(self, graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         partitioned = self.partition(graph)

@@ -59,5 +59,6 @@ def aot_mock_backend(
 def _compile(graph: GraphModule, inputs: Sequence[Any], arguments: Mapping[str, Any]) -> CompiledGraph:
     from repro_runner.aot_backend.inductor import compile_with_inductor  # takes seconds: not before it is needed
 
-    check = GraphCheck(read_settings(arguments), backend="aot_mock", also_pre_aot=True)
+    settings = read_settings(arguments)
+    check = GraphCheck(settings, backend="aot_mock", decompositions="inductor", also_pre_aot=True)
     return compile_with_inductor(graph, inputs, check.before_forward, check.before_backward)

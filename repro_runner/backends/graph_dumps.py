@@ -96,6 +96,11 @@ class KeptGraph:
             self.lowered[name] = list(files)
             self._write_document()
 
+    def keep_script(self, text: str) -> Path:
+        """Write a script that fails as the graph does, and return its path. WriteFailed if the disk refuses."""
+        self.run.write_text(f"{self.folder}/repro.py", text)
+        return (self.run.path / self.folder / "repro.py").absolute()
+
     def write(self, found: Sequence[Violation]) -> None:
         """Write the graphs as text and picture, and the document."""
         for name in self.document["graphs"]:
@@ -157,11 +162,15 @@ def _add_to_violations(run: RunFolder, found: Sequence[Violation]) -> None:
 
 def _own_run(backend: str) -> RunFolder:
     if os.getpid() not in _own_runs:
-        program = Path(sys.argv[0] if sys.argv else "").name or "python"
         _own_runs[os.getpid()] = RunFolder.create(
-            "compile", subject=program, environment=_environment(), backend=backend
+            "compile", subject=program_name(), environment=_environment(), backend=backend
         )
     return _own_runs[os.getpid()]
+
+
+def program_name() -> str:
+    """The name of the script that this process runs."""
+    return Path(sys.argv[0] if sys.argv else "").name or "python"
 
 
 def _environment() -> dict[str, str]:

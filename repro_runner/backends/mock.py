@@ -23,8 +23,10 @@ that one error lists everything.
 
 `constraints` given either way replace those that the environment sets.
 
-Each process leaves a run folder, which `graphbreak artifacts list` shows: its graphs, and what was found in them.
-GRAPHBREAK_ARTIFACTS=0 turns that off.
+Each process leaves a run folder, which `graphbreak artifacts list` shows: its graphs, and what was found in them. A
+graph that is refused (not with MOCK_STRICT=0) also gets a script, `repro.py`, that fails in the same way and needs only
+torch: of a small graph the few operations that it takes, found in a few seconds, of others the whole. The last line of
+the error names it. GRAPHBREAK_ARTIFACTS=0 turns all of that off.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@ import inspect
 import warnings
 from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
 from types import FrameType
 
 from repro_runner.constraints import Violation
@@ -23,12 +25,31 @@ class MockBackendError(ShortenTraceback):  # type: ignore[misc]
         super().__init__(message, first_useful_frame=first_useful_frame)
 
 
-class ConstraintViolations(MockBackendError):
-    """The device would refuse this program; `violations` are all the reasons."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """A script that fails as a refused graph does."""
 
-    def __init__(self, violations: Sequence[Violation], first_useful_frame: FrameType | None = None) -> None:
-        super().__init__(_listing(violations), first_useful_frame)
+    path: Path
+    remark: str
+    """How large it is, and whether it was run."""
+
+    def __str__(self) -> str:
+        return f"reproduction: {self.path} ({self.remark})"
+
+
+class ConstraintViolations(MockBackendError):
+    """The device would refuse this program; `violations` are all the reasons, `script` is a reproduction of one."""
+
+    def __init__(
+        self,
+        violations: Sequence[Violation],
+        first_useful_frame: FrameType | None = None,
+        script: Reproduction | None = None,
+    ) -> None:
+        listing = _listing(violations)
+        super().__init__(listing if script is None else f"{listing}\n{script}", first_useful_frame)
         self.violations = tuple(violations)
+        self.script = script
 
 
 class MalformedSettings(MockBackendError):
@@ -50,12 +71,12 @@ def collect_violations() -> Iterator[list[Violation]]:
         _collections.reset(token)
 
 
-def report_violations(found: tuple[Violation, ...], *, strict: bool) -> None:
+def report_violations(found: tuple[Violation, ...], *, strict: bool, script: Reproduction | None = None) -> None:
     """Add them to every active collection; then raise ConstraintViolations if `strict`, else warn once."""
     for collection in _collections.get():
         collection.extend(found)
     if found and strict:
-        raise ConstraintViolations(found, inspect.currentframe())
+        raise ConstraintViolations(found, inspect.currentframe(), script)
     if found:
         warnings.warn(_listing(found), ConstraintWarning, stacklevel=2)
 

@@ -10,7 +10,6 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.by_name import Backend, find_backend
 from repro_runner.bench.break_cost import measure_break_cost
 from repro_runner.bench.catalogue import MODELS, Measurement
 from repro_runner.bench.measuring import PeakMemory, clock_of, first_call, latency, rounded, watch_compilation
@@ -18,6 +17,7 @@ from repro_runner.bench.networks import count_parameters, make_subject
 from repro_runner.bench.roofline import measure_roofline
 from repro_runner.diff import ComparisonConfig, diff_model
 from repro_runner.diff.config import plain_number
+from repro_runner.graphs.by_name import Backend, find_backend
 from repro_runner.model_under_test import ModelUnderTest, load_model
 from repro_runner.model_under_test.model import describe_backend_error
 from repro_runner.process.isolated import doing

@@ -215,8 +215,8 @@ def _require_backends(names: Sequence[str], arguments: argparse.Namespace) -> No
     """InvalidInput if there is no such backend, before hours of work. Only torch knows the names of others."""
     others = [name for name in names if name not in BACKENDS]
     if others:
-        with isolation("repro_runner.backends.by_name") as children:
-            children.run("repro_runner.backends.by_name:require_backends", {"names": others}, read_limits(arguments))
+        with isolation("repro_runner.graphs.by_name") as children:
+            children.run("repro_runner.graphs.by_name:require_backends", {"names": others}, read_limits(arguments))
 
 
 def _break_cost(arguments: argparse.Namespace, environment: dict[str, Any], keeper: _Keeper) -> bool:

@@ -49,8 +49,8 @@ def main(argv: Sequence[str]) -> int:
 
 def work(given: Work) -> Done:
     """In a child: inspect the model, and write a run."""
-    from repro_runner.backends.by_name import find_backend
     from repro_runner.capture.breaks import breaks_document
+    from repro_runner.graphs.by_name import find_backend
     from repro_runner.guards import inspect_model
 
     arguments = _parser().parse_args(given["words"])

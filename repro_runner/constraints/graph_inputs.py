@@ -27,7 +27,8 @@ _INDEX = re.compile(r"\[(\w+)\]")
 
 
 def note_input_names(pre_aot: GraphModule, *lowered: GraphModule | None) -> None:
-    """Note on every input of these graphs what the user calls it. `lowered` are what AOTAutograd made of the first."""
+    """Note on every input of these graphs what the user calls it, unless that is noted already. `lowered` are what
+    AOTAutograd made of the first."""
     function = compiled_function()
     inputs = pre_aot.graph.find_nodes(op="placeholder")
     for node in inputs:
@@ -35,7 +36,7 @@ def note_input_names(pre_aot: GraphModule, *lowered: GraphModule | None) -> None
     names = [node.meta[_NAME] for node in inputs]
     for graph in lowered:
         for node in graph.graph.find_nodes(op="placeholder") if graph is not None else ():
-            if (description := node.meta.get("desc")) is not None:
+            if _NAME not in node.meta and (description := node.meta.get("desc")) is not None:
                 node.meta[_NAME] = _described(description, names)
 
 

@@ -13,8 +13,8 @@ from torch import Tensor
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.by_name import Backend, find_backend
 from repro_runner.constraints.nodes import node_value
+from repro_runner.graphs.by_name import Backend, find_backend
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.output.units import counted
 from repro_runner.values import Flat, Path, flatten

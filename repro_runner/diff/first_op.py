@@ -18,7 +18,6 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
-from repro_runner.backends.by_name import Backend
 from repro_runner.diff.backward_search import BackwardSearch
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
@@ -26,6 +25,7 @@ from repro_runner.diff.execution import CompiledGraph
 from repro_runner.diff.forward_search import ForwardSearch
 from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import GraphUnderTest, differing
+from repro_runner.graphs.by_name import Backend
 from repro_runner.graphs.traced import TracedGraph, compile_eagerly
 from repro_runner.model_under_test.model import describe_error
 

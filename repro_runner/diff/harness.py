@@ -19,7 +19,6 @@ import torch
 from torch.fx import GraphModule
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.by_name import Backend
 from repro_runner.backends.settings import read_settings
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
@@ -28,6 +27,7 @@ from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute,
 from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
 from repro_runner.environment import describe_environment
+from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
 from repro_runner.model_under_test.model import backend_traceback, describe_backend_error, describe_error, where
 from repro_runner.process.isolated import SEARCHING, doing

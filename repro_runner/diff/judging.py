@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 from torch.fx import GraphModule, Node
 
-from repro_runner.backends.by_name import Backend
 from repro_runner.diff.comparison import LeafComparison, compare_leaves
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference, Op
 from repro_runner.diff.graph_ops import GraphOp, OpsOfGraph
 from repro_runner.diff.graph_runs import GraphInputs, GraphRun, run_graph
+from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test.model import describe_backend_error
 from repro_runner.values import Flat
 

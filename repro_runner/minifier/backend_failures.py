@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.by_name import OWN, find_backend
+from repro_runner.graphs.by_name import OWN, find_backend
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier
 from repro_runner.minifier.parts.backends import check_compilation, check_crash, check_numerics
 from repro_runner.minifier.recording import RecordedGraph

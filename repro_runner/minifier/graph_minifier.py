@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import copy
-import io
 import operator
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+from unittest import mock
 
 import torch
 from torch.fx import GraphModule, Node
@@ -19,7 +20,7 @@ from repro_runner.minifier.recipes import copy_of
 from repro_runner.minifier.recording import RecordedGraph
 from repro_runner.minifier.script import Check, Script, render_script
 from repro_runner.minifier.script_runners import Outcome, ScriptRunner
-from repro_runner.torch_seams import minify_graph
+from repro_runner.torch_seams import fx_minifier
 
 _FEW = 3
 """A graph of at most this many aten ops stays in torch's own functions: these say more to a reader."""
@@ -40,12 +41,16 @@ class Candidate:
         return operations(self.graph)
 
 
-class GraphMinifier:
-    """Makes candidates of a recorded graph smaller as long as they still fail `check`, which `runner` runs."""
+class CandidateMinifier(ABC):
+    """Makes candidates of a recorded graph smaller as long as they still fail `check`."""
 
-    def __init__(self, check: Check, runner: ScriptRunner) -> None:
-        self._check, self._runner = check, runner
+    def __init__(self, check: Check) -> None:
+        self._check = check
         self._known: dict[tuple[object, ...], tuple[Outcome, Candidate]] = {}
+
+    @abstractmethod
+    def try_candidate(self, candidate: Candidate, script: Script) -> Outcome:
+        """How the script of this candidate ends, or would end."""
 
     def script(self, candidate: Candidate, header: Sequence[str] = ("A candidate.",)) -> Script:
         """The script of a candidate. Raises Unrenderable if it can't be written."""
@@ -60,7 +65,7 @@ class GraphMinifier:
             return Outcome(code=3, text=f"it can't be written as a script: {error}")
         key = (script.text, *(id(each) for each in candidate.inputs if candidate.keep != frozenset()))
         if key not in self._known:
-            self._known[key] = self._runner.outcome(script), candidate
+            self._known[key] = self.try_candidate(candidate, script), candidate
         return self._known[key][0]
 
     def whole(self, recorded: RecordedGraph) -> Iterator[Candidate]:
@@ -129,6 +134,17 @@ class GraphMinifier:
         return candidate
 
 
+class GraphMinifier(CandidateMinifier):
+    """The one that has a runner run the scripts."""
+
+    def __init__(self, check: Check, runner: ScriptRunner) -> None:
+        super().__init__(check)
+        self._runner = runner
+
+    def try_candidate(self, _candidate: Candidate, script: Script) -> Outcome:
+        return self._runner.outcome(script)
+
+
 def shrink(
     graph: GraphModule, inputs: Sequence[torch.Tensor], fails: Fails
 ) -> tuple[GraphModule, list[torch.Tensor]] | None:
@@ -146,9 +162,10 @@ def shrink(
 def _minify_with_torch(
     graph: GraphModule, inputs: Sequence[torch.Tensor], fails: Fails
 ) -> tuple[GraphModule, list[torch.Tensor]]:
-    quiet = io.StringIO()
-    with contextlib.redirect_stdout(quiet), contextlib.redirect_stderr(quiet):
-        smaller, left = minify_graph(graph, [copy_of(each) for each in inputs], fails, dump_state=lambda *_: None)
+    # It prints what it tries. To redirect the process's output would swallow what other threads print.
+    with mock.patch.object(fx_minifier, "print", lambda *_, **__: None, create=True):
+        copies = [copy_of(each) for each in inputs]
+        smaller, left = fx_minifier.minifier(graph, copies, fails, dump_state=lambda *_: None)
     return smaller, [copy_of(each) for each in left]
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.backends.settings import read_settings
 from repro_runner.constraints import Constraint
+from repro_runner.constraints.environment import Environment
 from repro_runner.minifier.backend_failures import ScriptBackend, examine_compilation, examine_numerics, read_backend
 from repro_runner.minifier.breaks.minify_break import find_break, minify_break
 from repro_runner.minifier.function_source import operations
@@ -72,7 +72,7 @@ def search_failure(
     if gb_id is not None:
         kinds = ("break",)
     named = read_backend(_STANDS_FOR.get(backend, backend) if isinstance(backend, str) else backend)
-    limits = read_settings({}).constraints if constraints is None else tuple(constraints)
+    limits = _environment_limits() if constraints is None else tuple(constraints)
     subject.run_eagerly()
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-minify-")))
@@ -81,6 +81,14 @@ def search_failure(
         doing("shrinking what fails", limited=False)
         search = _Minification(subject, recording, folder, held, Limits(seconds=seconds, memory=memory), say, apart)
         return search.run(kinds, named, limits, rule, gb_id)
+
+
+def _environment_limits() -> tuple[Constraint, ...]:
+    environment = Environment()
+    limits = environment.constraints()
+    if environment.problems:
+        raise InvalidInput([Problem("environment", problem) for problem in sorted(environment.problems)])
+    return limits
 
 
 @dataclass(slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from repro_runner.torch_seams import FakeTensor
+
 _DRAWN_AS_IT_IS = {torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64, torch.complex128}
 _LOADABLE = ("cpu", "cuda")
 _INTEGERS = {torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8}
@@ -30,7 +32,7 @@ def moved(tensor: torch.Tensor) -> str:
 def can_be_drawn(tensor: torch.Tensor) -> bool:
     """Whether `drawn` knows how; a sparse or a quantised tensor goes into a file."""
     return (
-        type(tensor) in (torch.Tensor, torch.nn.Parameter)
+        type(tensor) in (torch.Tensor, torch.nn.Parameter, FakeTensor)
         and tensor.layout == torch.strided
         and not tensor.is_quantized
     )
@@ -38,7 +40,7 @@ def can_be_drawn(tensor: torch.Tensor) -> bool:
 
 def drawn(tensor: torch.Tensor) -> str:
     """An expression: `torch.randn(4, 6)`. Integers keep their range, since they may be indices; what is never negative
-    (a variance, a probability) stays so."""
+    (a variance, a probability) stays so. Where there are no values, integers are 0, and no number is negative."""
     dense = tensor.is_contiguous()
     size = ", ".join(map(str, tensor.shape)) if dense else str(_reach(tensor))
     shape = f"({size},)" if tensor.dim() == 1 or not dense else f"({size})"
@@ -58,15 +60,19 @@ def with_grad(tensor: torch.Tensor) -> str:
 
 
 def _integers(tensor: torch.Tensor, shape: str) -> str:
-    values = tensor.detach().to(torch.int64)
-    low, high = (int(values.min()), int(values.max()) + 1) if tensor.numel() else (0, 1)
+    low, high = 0, 1
+    if tensor.numel() and not isinstance(tensor, FakeTensor):
+        values = tensor.detach().to(torch.int64)
+        low, high = int(values.min()), int(values.max()) + 1
     if tensor.dtype in _INTEGERS:
         return f"torch.randint({low}, {high}, {shape}, dtype={tensor.dtype}{_device(tensor)})"
     return f"torch.randint({low}, {high}, {shape}{_device(tensor)}).to({tensor.dtype})"
 
 
 def _floats(tensor: torch.Tensor, size: str) -> str:
-    never_negative = not tensor.is_complex() and bool(tensor.numel()) and bool((tensor.detach().double() >= 0).all())
+    never_negative = not tensor.is_complex() and (
+        isinstance(tensor, FakeTensor) or (bool(tensor.numel()) and bool((tensor.detach().double() >= 0).all()))
+    )
     function = "torch.rand" if never_negative else "torch.randn"
     if tensor.dtype not in _DRAWN_AS_IT_IS:
         return f"{function}({size}{_device(tensor)}).to({tensor.dtype})"

@@ -44,6 +44,8 @@ class Check:
     """Parts that the code needs above it."""
     modules: tuple[str, ...] = ()
     """What has to be importable besides torch."""
+    imports: tuple[str, ...] = ()
+    """Modules of torch that the call needs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +79,7 @@ def render_script(
         'if __name__ == "__main__":\n    sys.exit(report(judge))',
     ]
     head = '"""' + "\n".join(_wrapped(header)) + '\n"""'
-    imports = _imports(parts, imported, files=bool(kept))
+    imports = _imports(parts, (*imported, *check.imports), files=bool(kept))
     text = "\n\n\n".join([f"{head}\n\n{imports}", function.text, _inputs(named, kept), *blocks]) + "\n"
     saved = {name: loadable(copy_of(named[name]).detach()) for name in named if name in kept}
     return Script(text=text, saved=saved, modules=modules)

@@ -13,6 +13,12 @@ from repro_runner.minifier.result import Failure
 from repro_runner.minifier.script import Check, Part
 
 _NOT_OPS = ("placeholder", "get_attr", "output")
+_TABLES: dict[str, tuple[str, tuple[str, ...]]] = {
+    "none": ("", ()),
+    "core-aten": ("torch.export.default_decompositions().materialize()", ("torch.export",)),
+    "inductor": ("torch._inductor.decomposition.select_decomp_table()", ("torch._inductor.decomposition",)),
+}
+"""Name of a table of decompositions -> how a script writes it, and what it imports for that."""
 
 
 def find_violation(
@@ -23,13 +29,19 @@ def find_violation(
         there = ", ".join(sorted({each.rule for each in constraints})) or "none"
         raise InvalidInput([Problem(f"rule {rule}", f"no such rule; there are {there}")])
     found = [
-        (recorded, _failure(each), constraint)
+        (recorded, each, constraint)
         for recorded in recording.graphs
         for constraint in constraints
         if rule in (None, constraint.rule)
         for each in all_violations(recorded, constraint)
     ]
-    return min(found, key=lambda each: (each[1].graph == "pre-aot", each[1].op in _NOT_OPS), default=None)
+    chosen = min(found, key=lambda each: preference(each[1]), default=None)
+    return None if chosen is None else (chosen[0], failure_of(chosen[1]), chosen[2])
+
+
+def preference(violation: Violation) -> tuple[bool, bool]:
+    """Its place in the order of those that are worth a script; ops that a backend sees are first."""
+    return violation.graph == "pre-aot", violation.op in _NOT_OPS
 
 
 def all_violations(recorded: RecordedGraph, constraint: Constraint) -> Sequence[Violation]:
@@ -38,24 +50,35 @@ def all_violations(recorded: RecordedGraph, constraint: Constraint) -> Sequence[
     return find_violations([constraint], traced.forward, traced.backward, pre_aot=traced.pre_aot)
 
 
-def violation_checks(failure: Failure, constraint: Constraint) -> Iterator[Check]:
-    """The ways to check it in a script, the best first."""
+def violation_checks(failure: Failure, constraint: Constraint, decompositions: str = "none") -> Iterator[Check]:
+    """The ways to check it in a script, the best first. `decompositions` is the name of a table of them, which the
+    script applies before it looks for the op."""
+    table, imports = _TABLES[decompositions]
     # In a graph, a higher-order op is known by its last name.
     op = failure.op.removeprefix("higher_order.")
     graph = f'graph="{failure.graph}"'
+    lowered = f", decompositions={table}" if table and failure.graph != "pre-aot" else ""
     part: Part
     if isinstance(constraint, GraphConstraint):
-        part, call = violations.check_graph_violation, f"check_graph_violation(f, inputs, complaints, {graph})"
+        part, call = violations.check_graph_violation, f"check_graph_violation(f, inputs, complaints, {graph}{lowered})"
     elif op == "placeholder":
-        part, call = violations.check_input_violation, f"check_input_violation(f, inputs, complaints, {graph})"
+        part, call = violations.check_input_violation, f"check_input_violation(f, inputs, complaints, {graph}{lowered})"
     else:
-        part, call = violations.check_violation, f'check_violation(f, inputs, complaints, {graph}, op="{op}")'
+        part, call = violations.check_violation, f'check_violation(f, inputs, complaints, {graph}, op="{op}"{lowered})'
     for source in render_rule(constraint, op):
         parts = (early_tracing if failure.graph == "pre-aot" else tracing, *source.parts, part)
-        yield Check(parts=parts, call=call, code=(source.text,), before=source.before, modules=source.modules)
+        yield Check(
+            parts=parts,
+            call=call,
+            code=(source.text,),
+            before=source.before,
+            modules=source.modules,
+            imports=imports if lowered else (),
+        )
 
 
-def _failure(found: Violation) -> Failure:
+def failure_of(found: Violation) -> Failure:
+    """The violation as a failure of the model."""
     return Failure(
         kind="violation", summary=str(found), rule=found.rule, op=found.op, graph=found.graph, source=found.source
     )

@@ -11,9 +11,9 @@ from typing import Any
 from repro_runner.adapters import AcceleratorCapabilities
 from repro_runner.adapters.capability_file import read_capabilities
 from repro_runner.adapters.check import check_model, write_check
-from repro_runner.backends.by_name import find_backend
 from repro_runner.capture.breaks import breaks_document
 from repro_runner.diff import ComparisonConfig, diff_model
+from repro_runner.graphs.by_name import find_backend
 from repro_runner.guards import find_calls, inspect_model
 from repro_runner.model_under_test import ModelUnderTest, load_model
 from repro_runner.report.examine import Examination

@@ -18,11 +18,11 @@ import torch
 
 from registry.ids import linked_ids
 from registry.program_text import ProgramText
-from repro_runner.backends.by_name import find_backend
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.from_text import logged_ids, logged_places, miscounted, unnamed
 from repro_runner.capture.identify import Identifier
 from repro_runner.capture.recorder import Recorder
+from repro_runner.graphs.by_name import find_backend
 from repro_runner.runner.gradients import (
     EAGER_RAISES,
     NO_INPUT,

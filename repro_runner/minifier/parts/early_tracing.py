@@ -11,7 +11,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves
 
 
-def traced(function: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, GraphModule]:
+def traced(function: Callable[..., Any], arguments: tuple[Any, ...], **_lowering: Any) -> dict[str, GraphModule]:
     """What torch.compile hands to a backend, before AOTAutograd makes aten ops of it."""
     graphs: dict[str, GraphModule] = {}
 

@@ -14,7 +14,7 @@ from torch.fx import GraphModule, Node
 from torch.utils._pytree import tree_leaves
 
 
-def traced(function: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str, GraphModule]:
+def traced(function: Callable[..., Any], arguments: tuple[Any, ...], **lowering: Any) -> dict[str, GraphModule]:
     """Forward and, where something requires grad, backward, in aten ops: what a backend is given."""
     graphs: dict[str, GraphModule] = {}
 
@@ -27,7 +27,7 @@ def traced(function: Callable[..., Any], arguments: tuple[Any, ...]) -> dict[str
         return make_boxed_func(graph.forward)
 
     backend = aot_autograd(
-        fw_compiler=lower, bw_compiler=lower, partition_fn=partition, keep_inference_input_mutations=True
+        fw_compiler=lower, bw_compiler=lower, partition_fn=partition, keep_inference_input_mutations=True, **lowering
     )
     torch.compile(function, backend=backend, fullgraph=True, dynamic=False)(*arguments)
     return graphs

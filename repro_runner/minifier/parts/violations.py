@@ -22,8 +22,9 @@ def check_violation(
     *,
     graph: str,
     op: str,
+    **lowering: Any,
 ) -> tuple[int, str]:
-    whole = traced(function, inputs()).get(graph)
+    whole = traced(function, inputs(), **lowering).get(graph)
     parts = [part for part in whole.modules() if isinstance(part, GraphModule)] if whole is not None else []
     for node in (node for part in parts for node in part.graph.nodes if named(node) == op):
         for complaint in complaints(node):
@@ -37,8 +38,9 @@ def check_graph_violation(
     complaints: Callable[[GraphModule, GraphModule], Iterator[str]],
     *,
     graph: str,
+    **lowering: Any,
 ) -> tuple[int, str]:
-    graphs = traced(function, inputs())
+    graphs = traced(function, inputs(), **lowering)
     for complaint in complaints(graphs[graph], graphs["forward"]) if graph in graphs else ():
         return 1, f"the {graph} graph: {complaint}"
     return 0, f"the {graph} graph does not break the rule"
@@ -50,8 +52,9 @@ def check_input_violation(
     complaints: Callable[[Node], Iterator[str]],
     *,
     graph: str,
+    **lowering: Any,
 ) -> tuple[int, str]:
-    graphs = traced(function, inputs())
+    graphs = traced(function, inputs(), **lowering)
     # What the backward takes over from the forward is the forward's.
     others = {node.name for node in graphs["forward"].graph.nodes} if graph == "backward" else set()
     for node in graphs[graph].graph.nodes if graph in graphs else ():

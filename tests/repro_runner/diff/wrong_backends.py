@@ -15,9 +15,9 @@ import torch
 from torch import Tensor, nn
 from torch.fx import GraphModule, Interpreter, Node
 
-from repro_runner.backends.by_name import Backend
 from repro_runner.constraints.nodes import op_name, source_line
 from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness
+from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.torch_seams import aot_autograd, make_boxed_func, pytree
 

@@ -11,7 +11,7 @@ import pytest
 from registry.errors import InvalidInput
 from repro_runner.aot_backend import aot_mock_backend
 from repro_runner.backends import mock_backend
-from repro_runner.backends.by_name import OWN, find_backend
+from repro_runner.graphs.by_name import OWN, find_backend
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.torch
@@ -55,7 +55,7 @@ def test_the_mock_backends_are_found_where_the_project_is_not_installed() -> Non
         "importlib.metadata.entry_points = lambda **_: importlib.metadata.EntryPoints()\n"
         "for name in ('yaml', 'jinja2', 'markupsafe', 'rich', 'requests', 'packaging', 'pygments'):\n"
         "    sys.modules[name] = None\n"
-        "from repro_runner.backends.by_name import find_backend\n"
+        "from repro_runner.graphs.by_name import find_backend\n"
         "print(find_backend('mock').__name__, find_backend('aot_mock').__name__, find_backend('eager').__name__)\n"
     )
     answer = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
