@@ -25,7 +25,7 @@ MAY_IMPORT = {
 ROOMS = {"registry", "sitegen", "repro_runner", "generate_site", "tests", "benchmarks"}
 
 LAYERS = (
-    *("exit_codes", "torch_seams", "process", "environment", "output", "values"),
+    *("exit_codes", "torch_seams", "process", "environment", "output", "marked_yaml", "values"),
     *("capture", "model_under_test", "constraints", "graphs", "runs"),
     *("runner", "minifier", "backends", "aot_backend", "adapters"),
     *("explain", "logs", "diff", "guards", "bench", "lessons"),

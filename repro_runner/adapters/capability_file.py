@@ -10,10 +10,10 @@ from typing import Any
 import yaml
 
 from repro_runner.adapters.capabilities import AcceleratorCapabilities, OpRule, field_of, known_settings
-from repro_runner.adapters.marked_yaml import MarkedYaml
 from repro_runner.constraints.base import Setting
 from repro_runner.constraints.narrowing import read_narrowing
 from repro_runner.constraints.operators import listed_op_problem
+from repro_runner.marked_yaml import MarkedYaml
 
 
 def read_capabilities(path: Path | str) -> AcceleratorCapabilities:

@@ -6,20 +6,24 @@ import argparse
 import contextlib
 import json
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.cli.in_child import Done, Work, run_verb
-from repro_runner.cli.model_arguments import add_decompositions, add_model_arguments, read_model
+from repro_runner.cli.model_arguments import (
+    EXAMPLE_DEVICE,
+    add_decompositions,
+    add_device_file,
+    add_model_arguments,
+    check_device_file,
+    read_model,
+)
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
     from repro_runner.adapters import CheckResult
-
-_EXAMPLE = Path(__file__).parents[1] / "adapters" / "example_device.yml"
 
 EPILOG = """\
 A capability file describes the device in YAML, with no Python; `--example` prints one that explains every key.
@@ -36,6 +40,7 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Print the result and write a run. Exit code 1 if the device refuses something."""
     arguments = _parser().parse_args(argv)
+    check_device_file(arguments)
     return run_verb("check", argv, arguments, "repro_runner.adapters", kind="violations")
 
 
@@ -97,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add_model_arguments(parser, meta=True)
-    parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities")
+    add_device_file(parser, "the device's capabilities")
     add_decompositions(parser, "which ops to decompose first, for the device's compiler; default: none")
     parser.add_argument("--inference", action="store_true", help="without gradients: there is no backward")
     parser.add_argument("--fake", action="store_true", help="make it without memory for weights, for a large model")
@@ -109,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
 
 class _PrintExample(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        print(_EXAMPLE.read_text("utf-8"), end="")
+        print(EXAMPLE_DEVICE.read_text("utf-8"), end="")
         parser.exit()
 
 

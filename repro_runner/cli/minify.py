@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from repro_runner.cli.in_child import Done, Work, run_verb
-from repro_runner.cli.model_arguments import add_model_arguments, read_limits, read_model
+from repro_runner.cli.model_arguments import (
+    add_device_file,
+    add_model_arguments,
+    check_device_file,
+    read_limits,
+    read_model,
+)
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder
@@ -41,6 +47,7 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Print the program's path and the result of running it. Exit code 1 if the failure is not confirmed."""
     arguments = _parser().parse_args(argv)
+    check_device_file(arguments)
     modules = ("repro_runner.minifier", "repro_runner.adapters")
     return run_verb("minify", argv, arguments, *modules, kind="minified", each=True)
 
@@ -65,7 +72,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--backend", default="inductor", metavar="NAME", help="registered, or MODULE:ATTRIBUTE; default: inductor"
     )
-    parser.add_argument("--device-file", type=Path, metavar="FILE", help="the limits: a device's capabilities")
+    add_device_file(parser, "the limits: a device's capabilities")
     parser.add_argument("--rule", metavar="NAME", help="the violated limit to minify, for example shape-alignment")
     parser.add_argument("--id", metavar="GBxxxx", help="the graph break to minify; default: the first")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the program here, too")

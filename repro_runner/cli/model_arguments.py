@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from repro_runner.marked_yaml import check_keys
 from repro_runner.process import Limits, free_memory
 
 if TYPE_CHECKING:
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 
 GIB = 1024**3
+EXAMPLE_DEVICE = Path(__file__).parents[1] / "adapters" / "example_device.yml"
 DEVICE = "any that torch knows: cpu, cuda, cuda:1, mps, xpu, or one that your file registers; default: cpu"
 
 
@@ -72,6 +75,17 @@ def _more_than_0(text: str) -> float:
     if not 0 < number < float("inf"):
         raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
     return number
+
+
+def add_device_file(parser: argparse.ArgumentParser, what: str) -> None:
+    """Add the argument --device-file."""
+    parser.add_argument("--device-file", type=Path, metavar="FILE", help=what)
+
+
+def check_device_file(arguments: argparse.Namespace) -> None:
+    """InvalidInput about a key that no capability file has, before torch is imported."""
+    if arguments.device_file is not None:
+        check_keys(arguments.device_file, EXAMPLE_DEVICE)
 
 
 def whole_number(text: str) -> int:

@@ -10,7 +10,15 @@ from pathlib import Path
 from registry.datafile import write_whole
 from registry.documents import document_text
 from registry.errors import WriteFailed
-from repro_runner.cli.model_arguments import DEVICE, a_device, add_decompositions, add_limit_arguments, read_limits
+from repro_runner.cli.model_arguments import (
+    DEVICE,
+    a_device,
+    add_decompositions,
+    add_device_file,
+    add_limit_arguments,
+    check_device_file,
+    read_limits,
+)
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
@@ -48,6 +56,7 @@ def main(argv: Sequence[str]) -> int:
         return DONE
     if len(arguments.targets) > 1:
         parser.error("with MODEL.py:FUNCTION, nothing else; examine the models one by one, then report their runs")
+    check_device_file(arguments)
     try:
         run = _make_run(arguments)
     except KeyboardInterrupt:
@@ -75,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
         "--format", choices=["html", "json", "md"], default="html", help="default: html; md: the verdicts alone"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="default: report.html in the run, or beside the runs")
-    parser.add_argument("--device-file", type=Path, metavar="FILE", help="the device's capabilities, as for `check`")
+    add_device_file(parser, "the device's capabilities, as for `check`")
     parser.add_argument("--device", type=a_device, default="cpu", help=DEVICE)
     parser.add_argument("--seed", type=int, default=0, help="of weights and inputs; default: 0")
     parser.add_argument(

@@ -33,6 +33,19 @@ def problems(folder: Path, text: str) -> list[str]:
     return [line.removeprefix(f"{path}:") for line in str(refused.value).splitlines()]
 
 
+def test_the_example_has_every_key_there_is() -> None:
+    """`check` holds the keys of a file against it before torch is imported."""
+    example = yaml.safe_load(EXAMPLE.read_text("utf-8"))
+    settings = [setting for _, setting in known_settings()]
+    of_rules = [setting for _, setting in known_settings(in_rules=True)]
+    assert example.keys() - {"name", "rules"} == {each.key for each in settings} | {
+        f"{each.key}_{option}" for each in settings for option in each.options
+    }
+    assert {key for rule in example["rules"] for key in rule} - {"ops", "arguments"} == {
+        each.key for each in of_rules
+    } | {option for each in of_rules for option in each.options}
+
+
 def test_the_example_is_a_device() -> None:
     device = read_capabilities(EXAMPLE)
     assert device.name == "example-npu"

@@ -248,16 +248,29 @@ def test_a_model_that_only_fails_compiled_is_named_with_its_break(
 
 
 def test_a_bad_capability_file_is_told_whole(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "bad.yml").write_text("dtypes: [float23]\nops: [mm, rellu]\nmemmory: 1\n", "utf-8")
+    (folder / "bad.yml").write_text("dtypes: [float23]\nops: [mm, rellu]\nmemory: 1\n", "utf-8")
     told = refused(["models.py:plain", "--device-file", "bad.yml"], capsys).splitlines()
     assert [line.partition(";")[0] for line in told] == [
         "bad.yml:1: dtypes: float23: no such dtype",
         "bad.yml:2: ops: aten.rellu: no such op",
-        "bad.yml:3: memmory: no such key",
     ]
     assert all("did you mean" in line for line in told)
     told = refused(["models.py:plain", "--device-file", "none.yml"], capsys).splitlines()
     assert told == ["none.yml: No such file or directory; name a capability file"]
+
+
+def test_a_wrong_key_is_told_before_torch_is_imported(folder: Path) -> None:
+    (folder / "bad.yml").write_text("memmory: 1\nrules:\n  - ops: [mm]\n    alignmnt: 4\n", "utf-8")
+    program = (
+        "import sys; sys.modules['torch'] = None; from repro_runner.cli import main; "
+        f"sys.exit(main(['check', 'models.py:plain', '--device-file', {str(folder / 'bad.yml')!r}]))"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert [line.partition(": ")[2] for line in ended.stderr.splitlines()] == [
+        "memmory: no such key; did you mean memory?",
+        "alignmnt: no such key; did you mean alignment?",
+    ]
 
 
 def test_settings_in_the_environment_that_make_no_sense_are_told(

@@ -1,4 +1,4 @@
-"""YAML with line numbers. All problems of a file are reported at once, each with its line and a suggestion."""
+"""YAML with line numbers. All problems of a file are told at once, each with its line and a suggestion. No torch."""
 
 from __future__ import annotations
 
@@ -116,6 +116,21 @@ class MarkedYaml:
         if size is None:
             self.complain(node, f"{key}: must be {A_SIZE}, and is {_shown(node)}")
         return size
+
+
+def check_keys(path: Path, example: Path) -> None:
+    """InvalidInput about keys that the example lacks, or about a file that is not YAML.
+
+    That takes no time, where the values of the keys can be judged only once torch is imported.
+    """
+    known = yaml.safe_load(example.read_text("utf-8"))
+    of_rules = list(dict.fromkeys(key for rule in known["rules"] for key in rule))
+    file = MarkedYaml(path)
+    root = file.root()
+    keys = {} if root is None else file.mapping(root, list(known))
+    for rule in file.entries(keys["rules"], "rules") if "rules" in keys else ():
+        file.mapping(rule, of_rules)
+    file.raise_problems()
 
 
 def _kind(node: yaml.Node) -> str:
