@@ -46,7 +46,8 @@ class AcceleratorAdapter(ABC):
     decompositions: str | Decompositions = "none"
     """A table by name (none, core-aten, inductor), or your own mapping."""
     strict: bool = False
-    """Refuse a program that the device does not take in full, as the mock backend does; otherwise, ops fall back."""
+    """Refuse a program that the device does not take in full, as the mock backend does, and keep its graphs as that
+    does; otherwise, ops fall back."""
     check_backward: bool | None = None
     """If strict: check the backward with the forward, not when it runs first. None: as MOCK_CHECK_BACKWARD says."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,11 +69,13 @@ class GraphCheck:
         key = self._kept.run.path, tuple(found)
         if key in _written and _written[key].path.exists():
             return _written[key]
-        from repro_runner.minifier.refused_graph import script_of_refusal  # takes time: not before it is needed
+        made = None
+        with contextlib.suppress(Exception):  # a torch that lacks something, a process that may start no thread
+            from repro_runner.minifier.refused_graph import script_of_refusal  # takes time: not before it is needed
 
-        made = script_of_refusal(
-            traced, found, self._settings.constraints, program=program_name(), decompositions=self._decompositions
-        )
+            made = script_of_refusal(
+                traced, found, self._settings.constraints, program=program_name(), decompositions=self._decompositions
+            )
         if made is not None:
             with harmless():
                 _written[key] = Reproduction(path=self._kept.keep_script(made.script), remark=str(made))
