@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.constraints.environment import A_SIZE, a_number, parse_number, parse_size
 from repro_runner.output.suggestions import did_you_mean
+from repro_runner.output.units import A_SIZE, a_number, parse_number, parse_size
 
 _KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "timestamp": "a date"}
 

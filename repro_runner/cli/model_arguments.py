@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from repro_runner.marked_yaml import check_keys
 from repro_runner.process import Limits, free_memory
 
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ def add_device_file(parser: argparse.ArgumentParser, what: str) -> None:
 def check_device_file(arguments: argparse.Namespace) -> None:
     """InvalidInput about a key that no capability file has, before torch is imported."""
     if arguments.device_file is not None:
+        from repro_runner.marked_yaml import check_keys  # only a verb that is given such a file needs yaml
+
         check_keys(arguments.device_file, EXAMPLE_DEVICE)
 
 

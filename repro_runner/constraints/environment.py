@@ -1,4 +1,4 @@
-"""The limits that the environment sets, and how numbers and sizes are written there and in capability files.
+"""The limits that the environment sets.
 
 MOCK_ALIGNMENT=16 MOCK_ALIGNMENT_DIMS=-1 MOCK_DTYPES=float32,bfloat16 MOCK_DENY_OPS=sort,topk MOCK_MAX_MEMORY=2GiB
 """
@@ -6,35 +6,11 @@ MOCK_ALIGNMENT=16 MOCK_ALIGNMENT_DIMS=-1 MOCK_DTYPES=float32,bfloat16 MOCK_DENY_
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
 from typing import Any
 
 from repro_runner.constraints.base import Constraint, Read, Setting, constraints_with_settings
-
-_NUMBER = re.compile(r"-?[0-9]{1,18}")
-_SIZE = re.compile(r"(?P<number>[0-9]{1,18}(?:\.[0-9]{1,18}(?=\s*[KMGT]))?)\s*(?P<unit>[KMGT]i?B|B)?", re.IGNORECASE)
-A_SIZE = "a size in bytes, such as 4096 or 16 GiB"
-
-
-def parse_number(text: str, at_least: int | None = None) -> int | None:
-    """A whole number; None if the text is none, or a smaller one."""
-    number = int(text) if _NUMBER.fullmatch(text) else None
-    return None if number is None or (at_least is not None and number < at_least) else number
-
-
-def a_number(at_least: int | None) -> str:
-    """What `parse_number` takes, in words."""
-    return "a whole number" if at_least is None else f"a whole number, at least {at_least}"
-
-
-def parse_size(text: str) -> int | None:
-    """Bytes: 4096, 512 MiB, 16 GB (10^9), 1.5 GiB (2^30); None if the text is no size."""
-    if (size := _SIZE.fullmatch(text.strip())) is None:
-        return None
-    unit = (size["unit"] or "B").upper()
-    return int(Decimal(size["number"]) * (1024 if "I" in unit else 1000) ** "BKMGT".index(unit[0]))
+from repro_runner.output.units import A_SIZE, a_number, parse_number, parse_size
 
 
 class Environment:

@@ -1,7 +1,13 @@
-"""Numbers as text for people: counts, sizes, times, and magnitudes of errors."""
+"""Numbers as text for people: counts, sizes, times, and magnitudes of errors; and such text read again."""
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
+
+_NUMBER = re.compile(r"-?[0-9]{1,18}")
+_SIZE = re.compile(r"(?P<number>[0-9]{1,18}(?:\.[0-9]{1,18}(?=\s*[KMGT]))?)\s*(?P<unit>[KMGT]i?B|B)?", re.IGNORECASE)
+A_SIZE = "a size in bytes, such as 4096 or 16 GiB"
 _BYTES = ("KiB", "MiB", "GiB", "TiB")
 _SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
@@ -38,3 +44,22 @@ def magnitude(value: object) -> str:
     if isinstance(value, int):
         return str(value)
     return f"{value:.2g}" if isinstance(value, float) else str(value)
+
+
+def parse_number(text: str, at_least: int | None = None) -> int | None:
+    """A whole number; None if the text is none, or a smaller one."""
+    number = int(text) if _NUMBER.fullmatch(text) else None
+    return None if number is None or (at_least is not None and number < at_least) else number
+
+
+def a_number(at_least: int | None) -> str:
+    """What `parse_number` takes, in words."""
+    return "a whole number" if at_least is None else f"a whole number, at least {at_least}"
+
+
+def parse_size(text: str) -> int | None:
+    """Bytes: 4096, 512 MiB, 16 GB (10^9), 1.5 GiB (2^30); None if the text is no size."""
+    if (size := _SIZE.fullmatch(text.strip())) is None:
+        return None
+    unit = (size["unit"] or "B").upper()
+    return int(Decimal(size["number"]) * (1024 if "I" in unit else 1000) ** "BKMGT".index(unit[0]))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 
 from registry.errors import InvalidInput
 from repro_runner.adapters import AcceleratorCapabilities, OpRule, read_capabilities
@@ -36,14 +37,8 @@ def problems(folder: Path, text: str) -> list[str]:
 def test_the_example_has_every_key_there_is() -> None:
     """`check` holds the keys of a file against it before torch is imported."""
     example = yaml.safe_load(EXAMPLE.read_text("utf-8"))
-    settings = [setting for _, setting in known_settings()]
-    of_rules = [setting for _, setting in known_settings(in_rules=True)]
-    assert example.keys() - {"name", "rules"} == {each.key for each in settings} | {
-        f"{each.key}_{option}" for each in settings for option in each.options
-    }
-    assert {key for rule in example["rules"] for key in rule} - {"ops", "arguments"} == {
-        each.key for each in of_rules
-    } | {option for each in of_rules for option in each.options}
+    assert set(example) - {"name", "rules"} == {*device_keys(), *device_options()}
+    assert {key for rule in example["rules"] for key in rule} == {"ops", "arguments", *rule_keys(), *rule_options()}
 
 
 def test_the_example_is_a_device() -> None:

@@ -9,7 +9,8 @@ import torch
 
 from repro_runner.bench.document import describe_machine
 from repro_runner.constraints import DtypeConstraint, LayoutConstraint, ShapeConstraint, UnsupportedOpsConstraint
-from repro_runner.constraints.environment import Environment, parse_size
+from repro_runner.constraints.environment import Environment
+from repro_runner.output.units import parse_size
 from tests.repro_runner.fixtures.known_limits import mock_variables
 
 pytestmark = pytest.mark.torch
