@@ -246,7 +246,7 @@ folder = tempfile.TemporaryDirectory()
 os.environ |= {"GRAPHBREAK_HOME": folder.name, "GRAPHBREAK_ARTIFACTS": "1"}  # where the two keep graphs that they saw
 
 for missing in ("aten.gelu", "aten.erf"):
-    lacking = {"constraints": [UnsupportedOpsConstraint([missing])]}
+    lacking = {"constraints": [UnsupportedOpsConstraint([missing])], "check_backward": True}
     for name, backend in (("mock", mock_backend), ("aot_mock", aot_mock_backend)):
         try:
             torch.compile(loss, backend=backend, options=lacking)(x, w)
@@ -258,7 +258,8 @@ for missing in ("aten.gelu", "aten.erf"):
 # %% [markdown]
 # The same program, the same missing operator, two answers: it depends on the stage at which a device takes its graph. A
 # device without `gelu` is fine if `gelu` is decomposed first. And `erf` is nowhere in the program: it comes from the
-# decomposition. The backward was refused, too, although the cell never calls it: its graph is made with the forward's.
+# decomposition. The backward was refused, too, although the cell never calls it: `check_backward` asks for that.
+# Otherwise it is checked when it runs first.
 #
 # Both backends keep what they saw. These are the files for the graph that `aot_mock` compiled. (`graphbreak artifacts
 # list` shows yours.)

@@ -42,7 +42,7 @@ from repro_runner.runs import RunFolder
 DESCRIPTION = """\
 Measure models, each with each backend, in separate processes: the first call with an empty and with a filled cache,
 latency, throughput, peak memory, graphs, breaks, violations of the mock accelerator's limits (MOCK_ALIGNMENT,
-MOCK_MAX_MEMORY), and whether the numbers equal eager's. Each row is held against the bandwidth of a plain copy and the
+MOCK_DTYPES …), and whether the numbers equal eager's. Each row is held against the bandwidth of a plain copy and the
 rate of a large matmul, both measured in its process. The results go into a run folder: bench.json, break_cost.json.
 """
 EXIT_CODES = """\

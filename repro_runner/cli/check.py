@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 A capability file describes the device in YAML, with no Python; `--example` prints one that explains every key.
-Without one, the limits are the mock backend's, from the environment: MOCK_ALIGNMENT, MOCK_MAX_MEMORY and
-MOCK_MAX_PEAK_MEMORY; the ops are listed all the same.
+Without one, the limits are the mock backend's, from the environment: MOCK_ALIGNMENT, MOCK_DTYPES, MOCK_LAYOUT,
+MOCK_DENY_OPS, MOCK_MAX_MEMORY and MOCK_MAX_PEAK_MEMORY; the ops are listed all the same.
 
 exit codes:
   0    the device takes the whole model

@@ -28,7 +28,7 @@ KINDS = ("auto", "violation", "compile", "numeric", "break")
 
 EPILOG = """\
 What is looked for, in this order (--kind auto), until something is found:
-  violation  a limit of the device: of --device-file, or of the mock backend (MOCK_ALIGNMENT, MOCK_MAX_MEMORY ...)
+  violation  a limit of the device: of --device-file, or of the mock backend (MOCK_ALIGNMENT, MOCK_DTYPES ...)
   compile    the backend raises, ends the process, or hangs
   numeric    the results differ from eager
   break      a graph break; the result is a repro for registry/repros, only its fix is missing
