@@ -38,8 +38,8 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
-MOST_FILES = 262
-MOST_LINES = 35_865
+MOST_FILES = 264
+MOST_LINES = 36_140
 LONGEST_FUNCTION = 60
 
 
