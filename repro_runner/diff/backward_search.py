@@ -1,148 +1,220 @@
 """Search the op of a graph whose backward is wrong: from the gradients that the backend has for its results, eager
-computes other gradients for its operands.
-
-Gradients inside a graph can be seen from outside: a zero that is added to a value has the gradient of that value as its
-own. So a zero is added to each operand of an op, and to each result; they are further inputs of the graph.
+computes other gradients for its operands. Then the value whose gradient is not the sum of those that its uses have.
 """
 
 from __future__ import annotations
 
-import operator
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
-from torch.fx import Graph, GraphModule, Interpreter, Node
+from torch.fx import Interpreter, Node
 from torch.fx.node import map_arg
 
+from repro_runner.diff.added_zeros import Spot, with_zeros
+from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.difference import FirstDifference
-from repro_runner.diff.graph_ops import GraphOp, Place, tensors_by_place, value_at
-from repro_runner.diff.judging import GraphUnderTest, Wrong, differing, found_op, judge_in_parts, unknown
+from repro_runner.diff.gradient_sums import Value, is_picked_apart, unlike_sum, values_of
+from repro_runner.diff.graph_ops import GraphOp, tensors_by_place, value_at
+from repro_runner.diff.graph_runs import GraphRun, run_graph
+from repro_runner.diff.judging import (
+    CopiesChanged,
+    GraphUnderTest,
+    NotShown,
+    Wrong,
+    differing,
+    found_op,
+    judge_in_parts,
+    named_op,
+    unknown,
+)
 
 _ALL_RIGHT = (
-    "the backward of every op is right for the gradients that it was given: "
-    "they add up to the difference, or gradients of a value with several uses are added up wrongly"
+    "the backward of every op is right for the gradients that it was given, "
+    "and each gradient that could be watched is the sum of those of its uses"
 )
-Zero = tuple[GraphOp, Node, Place]
-"""Where a zero is added: to an operand of an op, which that node yields; or to its own result, or an item of it."""
+_CHANGED = "a zero that is added to a value has another gradient than that value: no gradient tells what was computed"
+_NOT_PICKED = "its results are taken in a way that can't be watched"
+Gradients = Mapping[Spot, Sequence[Tensor]]
 
 
-class BackwardSearch:
+def search_backward(graph: GraphUnderTest, symptom: Iterable[str]) -> FirstDifference:
     """Whose backward is wrong; `symptom` are the names of the gradients that differ."""
+    if graph.ops.has_writes_or_regions:  # a sum in place of a tensor would not be written to
+        return unknown([(len(graph.ops.ops), "the graph writes to tensors in place")], graph)
+    return _BackwardSearch(graph, symptom).find()
 
+
+class _BackwardSearch:
     def __init__(self, graph: GraphUnderTest, symptom: Iterable[str]) -> None:
         self._graph, self._symptom = graph, set(symptom)
-        self._values = _Values(graph)
+        self._eager = _Eager(graph)
+        self._values = values_of(graph.ops, self._eager.env)
+        returned = (each for each in graph.ops.outputs if isinstance(each, Node) and self._eager.has_a_gradient(each))
+        ends = sorted(returned, key=lambda each: len(each.users))
+        self._end: list[Spot] = [(graph.ops.graph.graph.output_node(), each, ()) for each in ends[:1]]
+        """An output, best one that nothing else takes. Its gradient is known: the backward began with it."""
 
     def find(self) -> FirstDifference:
         graph = self._graph
-        if graph.ops.has_writes_or_regions:  # a sum in place of a tensor would not be written to
-            return unknown([(len(graph.ops.ops), "the graph writes to tensors in place")], graph)
-        wrong, unjudged = judge_in_parts(graph.ops.ops[::-1], self._probe, graph.config.max_probes)
-        if wrong:
-            return found_op("backward", graph, wrong)
-        found = unknown(unjudged, graph)
-        return found if unjudged else replace(found, open=(_ALL_RIGHT,))
+        ops = [op for op in graph.ops.ops[::-1] if is_picked_apart(op.node, graph.ops)]
+        hidden = [(left, _NOT_PICKED)] if (left := len(graph.ops.ops) - len(ops)) else []
+        try:
+            wrong, unjudged = judge_in_parts(ops, self._probe, graph.config.max_probes)
+            if wrong:
+                return found_op("backward", graph, wrong)
+            sums, unsummed = self._judge_sums()
+        except CopiesChanged as reason:
+            return FirstDifference(kind="copies", compiled=0, open=(str(reason),) if str(reason) else ())
+        if sums:
+            return self._found_sum(sums)
+        found = unknown([*hidden, *unjudged], graph)
+        why = dict.fromkeys(f"of some gradients it is not known whether they are sums: {why}" for _, why in unsummed)
+        return replace(found, open=(*(found.open if unjudged or hidden else [_ALL_RIGHT]), *why))
 
     def _probe(self, ops: Sequence[GraphOp]) -> Wrong:
-        graph, values = self._graph, self._values
-        zeros = [zero for op in ops for zero in values.zeros(op)]
-        inputs = graph.inputs.with_leaves([torch.zeros_like(values.of(zero)) for zero in zeros])
-        first = len(graph.inputs)
-        run = graph.watch(_with_zeros(graph.ops.graph, zeros), inputs, self._symptom)
-        found = {zero: run.gradients[f"gradient of input {first + at}",] for at, zero in enumerate(zeros)}
+        found, run = self._watch([spot for op in ops for spot in self._eager.spots(op)])
+        # Of a value with one use both gradients are watched, and are the same: else zeros are no way to see gradients.
+        alone = [value for value in self._values if value.result and len(value.uses) == 1 and not value.returned]
+        rows = [[found[spot][0] for spot in _spots_of([value]) if spot in found] for value in alone]
+        if any(self._unlike(*row) for row in rows if len(row) == 2):
+            raise CopiesChanged(_CHANGED)
+        self._graph.refuse_another_difference(run)
         return {op: leaf for op in ops if (leaf := self._judge(op, found)) is not None}
 
-    def _judge(self, op: GraphOp, found: Mapping[Zero, Tensor | None]) -> Any:
-        expected, got = self._values.gradients(op, found)
+    def _judge(self, op: GraphOp, found: Gradients) -> LeafComparison | None:
+        expected, got = self._eager.gradients(op, found)
         return next(iter(differing(expected, got, self._graph.config, "gradient").values()), None)
 
+    def _judge_sums(self) -> tuple[dict[Value, LeafComparison], list[tuple[int, str]]]:
+        """Of the values whose gradients are sums in eager. Under `no_grad`, say, they are not."""
+        graph, spots = self._graph, _spots_of(self._values)
+        module, inputs = with_zeros(graph.ops, spots), graph.inputs.with_leaves(self._eager.zeros(spots))
+        run = run_graph(module, inputs, gradients=True)
+        found = self._gradients(spots, run)
+        values = [value for value in self._values[::-1] if self._unlike_sum(value, found, run) is None]
+        inputs_of_graph = [value for value in values if value.result is None]
+        unjudged = []
+        # Inputs first: to watch them changes less, since the backward returns their gradients as it is.
+        for part in (inputs_of_graph, [value for value in values if value.result is not None]):
+            wrong, left = judge_in_parts(part, self._probe_sums, graph.config.max_probes - graph.compiled)
+            if wrong:
+                return wrong, []
+            unjudged += left
+        return {}, unjudged
 
-class _Values(Interpreter):
-    """What each node yields in eager, and the gradients that an op's own backward gives."""
+    def _probe_sums(self, values: Sequence[Value]) -> dict[Value, LeafComparison]:
+        """Two zeros are added to each use. If they have the same gradient, then so has what they are added to."""
+        spots = _spots_of(values)
+        found, run = self._watch([*spots, *(use for value in values for use in value.uses)])
+        if any(self._unlike(*found[use][:2]) for value in values for use in value.uses):
+            raise NotShown(_CHANGED)
+        self._graph.refuse_another_difference(run)
+        return {value: leaf for value in values if (leaf := self._unlike_sum(value, found, run)) is not None}
+
+    def _unlike_sum(self, value: Value, found: Gradients, run: GraphRun) -> LeafComparison | None:
+        if not value.uses:
+            return None
+        terms = [found[use][0] for use in value.uses]
+        terms += [run.weights[at] for at in value.returned if at in run.weights]
+        if value.result is not None:
+            total = found[value.result][0]
+        elif self._graph.inputs.requires_grad(at := self._graph.place_of(value.maker)):
+            total = _or_zeros(run.gradient_of(at), terms[0])
+        else:
+            return None
+        return unlike_sum(value.name, total, terms, self._graph.config)
+
+    def _watch(self, spots: Sequence[Spot]) -> tuple[Gradients, GraphRun]:
+        """The gradients that the backend has at these spots. CopiesChanged if one that is known comes back changed."""
+        graph, spots = self._graph, [*spots, *self._end]
+        inputs = graph.inputs.with_leaves(self._eager.zeros(spots))
+        run = graph.watch(with_zeros(graph.ops, spots), inputs, self._symptom)
+        found = self._gradients(spots, run)
+        for end in self._end:
+            known = [weight for at, weight in run.weights.items() if graph.ops.outputs[at] is end[1]]
+            if known and self._unlike(torch.stack(known).sum(dim=0), found[end][0]):
+                raise CopiesChanged
+        return found, run
+
+    def _gradients(self, spots: Sequence[Spot], run: GraphRun) -> Gradients:
+        found: dict[Spot, list[Tensor]] = defaultdict(list)
+        for at, spot in enumerate(spots, start=len(self._graph.inputs)):
+            found[spot].append(_or_zeros(run.gradient_of(at), self._eager.of(spot)))
+        return found
+
+    def _unlike(self, one: Tensor, other: Tensor) -> bool:
+        return bool(differing({("gradient",): one}, {("gradient",): other}, self._graph.config))
+
+    def _found_sum(self, sums: Mapping[Value, LeafComparison]) -> FirstDifference:
+        value, difference = next(iter(sums.items()))
+        takers = {user for user, _, _ in value.uses}
+        uses = tuple(named_op(op, self._graph) for op in self._graph.ops.ops if op.node in takers)
+        returned = ("the graph returns the value, too",) if value.returned else ()
+        return FirstDifference(
+            kind="sum", compiled=0, difference=difference, uses=uses, open=returned, others=len(sums) - 1
+        )
+
+
+def _spots_of(values: Sequence[Value]) -> list[Spot]:
+    return [spot for value in values for spot in (value.result, *value.uses) if spot is not None]
+
+
+class _Eager(Interpreter):
+    """What each node yields in eager; and each op with its own backward, apart from the others."""
 
     def __init__(self, graph: GraphUnderTest) -> None:
         super().__init__(graph.ops.graph, garbage_collect_values=False)
-        self._inputs = graph.inputs
-        self._random: dict[Node, Tensor] = {}
+        self._ops = {op.node for op in graph.ops.ops}
+        self._leaves: dict[Node, dict[Node, Tensor]] = {}
         graph.inputs.restore_random()
-        with torch.no_grad():
-            self.run(*graph.inputs.plain())
+        with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
+            self.run(*graph.inputs.fresh()[0])
 
     def run_node(self, n: Node) -> Any:
-        self._random[n] = torch.get_rng_state()
-        return super().run_node(n)
+        if n not in self._ops:
+            return super().run_node(n)
+        operands = [each for each in n.all_input_nodes if self.has_a_gradient(each)]
+        self._leaves[n] = leaves = {each: self.env[each].detach().requires_grad_() for each in operands}
+        args, kwargs = map_arg((n.args, n.kwargs), lambda node: leaves.get(node, self.env[node]))
+        return getattr(self, n.op)(n.target, args, kwargs)
 
-    def of(self, zero: Zero) -> Tensor:
-        _, node, place = zero
+    def of(self, spot: Spot) -> Tensor:
+        _, node, place = spot
         return value_at(self.env[node], place)  # type: ignore[no-any-return]
 
-    def zeros(self, op: GraphOp) -> list[Zero]:
-        """The operands and the results of an op that can have a gradient."""
-        results = [(op, op.node, place) for place in tensors_by_place(self.env[op.node])]
-        operands: list[Zero] = [
-            (op, each, ()) for each in op.node.all_input_nodes if isinstance(self.env[each], Tensor)
-        ]
-        return [zero for zero in [*operands, *results] if _can_have_a_gradient(self.of(zero))]
+    def zeros(self, spots: Sequence[Spot]) -> list[Tensor]:
+        return [torch.zeros_like(self.of(spot)) for spot in spots]
 
-    def gradients(self, op: GraphOp, found: Mapping[Zero, Tensor | None]) -> tuple[dict[Any, Any], dict[Any, Any]]:
+    def has_a_gradient(self, node: Node) -> bool:
+        return isinstance(value := self.env[node], Tensor) and value.requires_grad
+
+    def spots(self, op: GraphOp) -> list[Spot]:
+        """The operands and the results of an op that have a gradient."""
+        results = [(op.node, op.node, place) for place in tensors_by_place(self.env[op.node])]
+        there = [spot for spot in results if self.of(spot).requires_grad]
+        return [*((op.node, each, ()) for each in self._leaves[op.node]), *there]
+
+    def gradients(self, op: GraphOp, found: Gradients) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """(what eager gives, what the backend gave) for each operand."""
-        zeros = self.zeros(op)
-        leaves = {node: self.env[node].detach().requires_grad_() for _, node, _ in zeros if node is not op.node}
-        with torch.enable_grad(), torch.random.fork_rng(devices=[]):
-            torch.set_rng_state(self._random[op.node])
-            args, kwargs = map_arg((op.node.args, op.node.kwargs), lambda node: leaves.get(node, self.env[node]))
-            results = tensors_by_place(getattr(self, op.node.op)(op.node.target, args, kwargs))
-        arrived = {place: found[op, op.node, place] for _, node, place in zeros if node is op.node}
-        pairs = [(results[place], grad) for place, grad in arrived.items() if grad is not None]
-        pairs = [(result, grad) for result, grad in pairs if result.requires_grad]
-        if not pairs or not leaves:
-            return {}, {}
-        expected = torch.autograd.grad(
-            [result for result, _ in pairs], list(leaves.values()), [grad for _, grad in pairs], allow_unused=True
-        )
+        leaves = self._leaves[op.node]
+        arrived = [(self.of(spot), found[spot][0]) for spot in self.spots(op) if spot[1] is op.node]
+        expected: Sequence[Tensor | None] = [None for _ in leaves]
+        if arrived and leaves:
+            results, gradients = zip(*arrived, strict=True)
+            expected = torch.autograd.grad(
+                results, list(leaves.values()), gradients, retain_graph=True, allow_unused=True
+            )
         names = [(f"gradient of {node.name}",) for node in leaves]
-        got = [found[op, node, ()] for node in leaves]
+        got = [found[op.node, node, ()][0] for node in leaves]
         return (
             {name: _or_zeros(grad, leaf) for name, grad, leaf in zip(names, expected, leaves.values(), strict=True)},
-            {name: _or_zeros(grad, leaf) for name, grad, leaf in zip(names, got, leaves.values(), strict=True)},
+            dict(zip(names, got, strict=True)),
         )
 
 
-def _can_have_a_gradient(tensor: Tensor) -> bool:
-    return tensor.is_floating_point() or tensor.is_complex()
-
-
-def _or_zeros(gradient: Tensor | None, leaf: Tensor) -> Tensor:
-    return torch.zeros_like(leaf) if gradient is None else gradient.detach()
-
-
-def _with_zeros(module: GraphModule, zeros: Sequence[Zero]) -> GraphModule:
-    """The graph with an input for each zero, and sums where they are added."""
-    graph = Graph()
-    copies: dict[Node, Node] = {}
-    for node in module.graph.find_nodes(op="placeholder"):
-        copies[node] = graph.node_copy(node)
-    added = {(op.node, node, place): graph.placeholder(f"zero_{at}") for at, (op, node, place) in enumerate(zeros)}
-    for node in module.graph.nodes:
-        if node.op == "placeholder":
-            continue
-        copied = {
-            each: graph.call_function(torch.add, (copies[each], added[node, each, ()]))
-            if (node, each, ()) in added
-            else copies[each]
-            for each in node.all_input_nodes
-        }
-        copies[node] = graph.node_copy(node, copied.__getitem__)
-        if (zero := added.get(_result_of(node))) is not None:
-            copies[node] = graph.call_function(torch.add, (copies[node], zero))
-    return GraphModule(module, graph)
-
-
-def _result_of(node: Node) -> tuple[Node, Node, Place]:
-    """The result of an op that a node is; or the item of it that a node picks."""
-    if node.target is operator.getitem and isinstance(node.args[0], Node) and isinstance(node.args[1], int):
-        return node.args[0], node.args[0], (node.args[1],)
-    return node, node, ()
+def _or_zeros(gradient: Tensor | None, like: Tensor) -> Tensor:
+    return torch.zeros_like(like) if gradient is None else gradient.detach()

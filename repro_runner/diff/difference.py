@@ -37,10 +37,11 @@ class FirstDifference:
 
     op         `op` is computed wrongly: eager has another result for the same operands
     backward   its backward is: eager has other gradients for the same gradients of its results
+    sum        the gradient of a value is not the sum of those that `uses` have
     varies     results vary from one call to the next
     writes     an input is changed that the graph does not write to
     outputs    what is returned is not what was computed
-    copies     even a copy of an input comes back changed: nothing that is returned can be trusted
+    copies     even what is only passed on comes back changed: nothing that is returned can be trusted
     adds up    every op is right on the operands that it was given
     unknown    `open` says what was tried
     outside    no graph differs from the same graph run eagerly
@@ -55,7 +56,9 @@ class FirstDifference:
     """Which of the model's graphs, counted from 0 in the order in which they were compiled."""
     op: Op | None = None
     others: int = 0
-    """How many more ops are wrong."""
+    """How many more ops, or sums, are wrong."""
+    uses: tuple[Op, ...] = ()
+    """The ops that take the value whose gradient is no sum of theirs."""
     aten: bool = False
     """Whether the op is one of the functional graph of aten ops, and not of Dynamo's."""
     difference: LeafComparison | None = None
@@ -66,4 +69,6 @@ class FirstDifference:
         difference = None if self.difference is None else self.difference.to_document()
         names = ("kind", "graph", "ops", "compiled", "others", "aten")
         plain = {name: getattr(self, name) for name in names}
-        return {**plain, "open": list(self.open), "op": self.op and self.op.to_document(), "difference": difference}
+        uses = [use.to_document() for use in self.uses]
+        op = self.op and self.op.to_document()
+        return {**plain, "open": list(self.open), "op": op, "uses": uses, "difference": difference}

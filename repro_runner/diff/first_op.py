@@ -4,8 +4,9 @@ An op is wrong if eager, given the very operands that the backend computed, has 
 is compiled with further outputs. All ops are watched at once where that works. Two things can go wrong, and neither is
 evidence against an op: the backend may fail on such a graph, and the difference may vanish (a value that is returned is
 not fused away). Then fewer ops are watched at a time; then the same is tried with the functional graph of aten ops. An
-op is named only if it is wrong when nothing but it is watched, while the outputs that differ still do. What stays open
-is said. Where outputs are right and gradients are not, the same is done with the backward of each op.
+op is named only if it is wrong when nothing but it is watched, while the same outputs differ in the same way. What
+stays open is said. Where outputs are right and gradients are not, the same is done with the backward of each op, and
+then with the gradients of values: each has to be the sum of those that its uses have.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import Any
 import torch
 from torch.fx import GraphModule
 
-from repro_runner.diff.backward_search import BackwardSearch
+from repro_runner.diff.backward_search import search_backward
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import CompiledGraph
 from repro_runner.diff.forward_search import ForwardSearch
 from repro_runner.diff.graph_runs import GraphInputs
-from repro_runner.diff.judging import GraphUnderTest, differing
+from repro_runner.diff.judging import GraphUnderTest
 from repro_runner.graphs.by_name import Backend
 from repro_runner.graphs.traced import TracedGraph, compile_eagerly
 from repro_runner.model_under_test.model import describe_error
@@ -35,12 +36,10 @@ def search_graph(
 ) -> FirstDifference | None:
     """What is wrong with a graph that a backend compiled; None if it equals eager."""
     under_test = GraphUnderTest(graph, inputs, backend, config)
-    found, again = under_test.run(compiled), under_test.run(compiled)
-    symptom = under_test.differing(found)
+    symptom = under_test.examine(compiled)
     if not symptom:
         return None
-    outputs = under_test.outputs
-    if differing(found.flat(outputs), again.flat(outputs), config):
+    if under_test.varies(compiled):
         first = FirstDifference(kind="varies", compiled=0)
     elif written := [leaf for name, leaf in symptom.items() if name in under_test.not_written]:
         first = FirstDifference(kind="writes", compiled=0, difference=written[0])
@@ -53,7 +52,7 @@ def search_graph(
 
 def _search(graph: GraphUnderTest, symptom: Iterable[str]) -> FirstDifference:
     forward = [name for name in symptom if name not in graph.expected.names_of_gradients]
-    return ForwardSearch(graph, forward).find() if forward else BackwardSearch(graph, symptom).find()
+    return ForwardSearch(graph, forward).find() if forward else search_backward(graph, symptom)
 
 
 def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstDifference:
@@ -61,14 +60,14 @@ def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstD
     try:
         lowered = GraphUnderTest(_functional(graph), graph.inputs, graph.backend, graph.config)
         compiled = graph.backend(deepcopy(lowered.ops.graph), graph.inputs.fresh()[0])
-        symptom = lowered.differing(lowered.run(compiled))
+        symptom = lowered.examine(compiled)
     except Exception as error:  # noqa: BLE001 - tracing and the backend may raise anything: then this way is closed
         return replace(so_far, open=(*so_far.open, f"the graph of aten ops can't be tried: {describe_error(error)}"))
     if not symptom:
         return replace(so_far, open=(*so_far.open, "the same graph in aten ops does not differ"))
     found = _search(lowered, symptom)
     graph.compiled += 1 + lowered.compiled
-    if found.op is None:
+    if found.op is None and found.kind not in ("sum", "copies"):
         return replace(so_far, open=(*so_far.open, *(f"in aten ops: {each}" for each in found.open)))
     return replace(found, aten=True, ops=len(lowered.ops.ops))
 

@@ -68,6 +68,7 @@ class ForwardSearch:
         seen = dict(zip(moments, run.returned[graph.outputs :], strict=True))
         if any(self._unlike(graph.input_of(moment[0]), seen[moment], "input") for moment in control):
             raise CopiesChanged
+        graph.refuse_another_difference(run)
         computed = {at: seen[moment] for at, moment in ends.items() if moment in seen}
         self._returned = [
             leaf for at, value in computed.items() for leaf in self._unlike(value, run.returned[at], f"output {at}")

@@ -117,7 +117,7 @@ class OpsOfGraph:
         for node in self._nodes:
             region = self._regions.get(node)
             if region is None:
-                if node.op in _CALLS and self._seen.tensors[node] and not self._picks_an_item(node):
+                if node.op in _CALLS and self._seen.tensors[node] and not self.picks_an_item(node):
                     yield self._op((node,), node)
             elif node is region[-1]:
                 used = [each for each in region if any(user not in region for user in each.users)]
@@ -157,7 +157,7 @@ class OpsOfGraph:
         last = writers[-1] if writers else slot[0]
         return self._regions[last][-1] if last in self._regions else last
 
-    def _picks_an_item(self, node: Node) -> bool:
+    def picks_an_item(self, node: Node) -> bool:
         """Whether the node only takes an item of the value of another op. Then it does not count as an op."""
         if node.target is not operator.getitem or not isinstance(node.args[0], Node):
             return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from repro_runner.diff.execution import random_like
-from repro_runner.values import Flat
+from repro_runner.values import Flat, is_inexact
 
 
 class GraphInputs:
@@ -48,6 +48,9 @@ class GraphInputs:
     def __getitem__(self, place: int) -> Any:
         return self._values[place]
 
+    def requires_grad(self, place: int) -> bool:
+        return self._requires_grad[place]
+
     def plain(self) -> list[Any]:
         """Copies without gradients."""
         return copy.deepcopy(self._values)
@@ -65,6 +68,12 @@ class GraphRun:
     returned: list[Any]
     inputs: Flat
     gradients: Flat
+    weights: Mapping[int, Tensor]
+    """By output, the gradient with which the backward began."""
+
+    def gradient_of(self, place: int) -> Tensor | None:
+        """Of an input that requires one."""
+        return self.gradients[_gradient_of(place),]  # type: ignore[no-any-return]
 
     @property
     def names_of_gradients(self) -> set[str]:
@@ -85,13 +94,24 @@ def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool)
     after: Flat = {
         (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
     }
-    if gradients:
-        tensors = [value for value in returned if isinstance(value, Tensor) and value.requires_grad]
-        generator = torch.Generator().manual_seed(0)
-        if tensors:
-            torch.autograd.backward(tensors, [random_like(each, generator) for each in tensors])
-    grads: Flat = {(f"gradient of input {place}",): leaf.grad for place, leaf in leaves.items()} if gradients else {}
-    return GraphRun(returned=returned, inputs=after, gradients=grads)
+    weights = _run_backward(returned) if gradients else {}
+    grads: Flat = {(_gradient_of(place),): leaf.grad for place, leaf in leaves.items()} if gradients else {}
+    return GraphRun(returned=returned, inputs=after, gradients=grads, weights=weights)
+
+
+def _run_backward(returned: Sequence[Any]) -> dict[int, Tensor]:
+    """Each output weighted with random numbers. Which these are does not depend on which outputs require gradients."""
+    generator = torch.Generator().manual_seed(0)
+    tensors = {at: each for at, each in enumerate(returned) if isinstance(each, Tensor) and is_inexact(each.dtype)}
+    drawn = {at: random_like(each, generator) for at, each in tensors.items()}
+    weights = {at: weight for at, weight in drawn.items() if tensors[at].requires_grad}
+    if weights:
+        torch.autograd.backward([tensors[at] for at in weights], list(weights.values()))
+    return weights
+
+
+def _gradient_of(place: int) -> str:
+    return f"gradient of input {place}"
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import torch
 from torch import Tensor
@@ -23,6 +23,8 @@ _CONFIRMED = 3
 """So many of the ops that are wrong while all are watched are watched again by themselves."""
 
 
+_ALIKE = 0.01
+"""A difference that changes by less than this part of it is the same difference."""
 _GIVEN_UP = 4
 """So many single ops that can't be judged are enough: it would be the same with the others."""
 
@@ -32,19 +34,27 @@ class NotShown(Exception):
 
 
 class CopiesChanged(Exception):
-    """Even a copy of an input comes back changed, so that no value which the backend returns can be trusted."""
+    """Even what is only passed on comes back changed, so that nothing which the backend returns can be trusted."""
 
 
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+Judged = TypeVar("Judged", bound=_Named)
 Wrong = dict[GraphOp, LeafComparison]
-Probe = Callable[[Sequence[GraphOp]], Wrong]
-"""Watch these ops, and return those that are wrong. Raises NotShown."""
+Probe = Callable[[Sequence[Judged]], dict[Judged, LeafComparison]]
+"""Watch these ops, or values, and return those that are wrong. Raises NotShown."""
 
 
-def judge_in_parts(ops: Sequence[GraphOp], probe: Probe, most: int) -> tuple[Wrong, list[tuple[int, str]]]:
+def judge_in_parts(
+    ops: Sequence[Judged], probe: Probe[Judged], most: int
+) -> tuple[dict[Judged, LeafComparison], list[tuple[int, str]]]:
     """(the wrong ops of the first part that has one, confirmed one by one; how many ops could not be judged, and why).
 
     At most `most` graphs are compiled."""
-    parts, left = [list(ops)], most
+    parts, left = [list(ops)] if ops else [], most
     unjudged: list[tuple[int, str]] = []
     while parts and left > 0 and len(unjudged) < _GIVEN_UP:
         part = parts.pop(0)
@@ -66,9 +76,9 @@ def judge_in_parts(ops: Sequence[GraphOp], probe: Probe, most: int) -> tuple[Wro
     return {}, unjudged
 
 
-def _confirm(op: GraphOp, probe: Probe) -> tuple[Wrong, str]:
+def _confirm(op: Judged, probe: Probe[Judged]) -> tuple[dict[Judged, LeafComparison], str]:
     try:
-        return probe([op]), f"{op.name} is wrong while other ops are watched, too, and right when it alone is"
+        return probe([op]), f"{op.name} is wrong while others are watched, too, and right when it alone is"
     except NotShown as reason:
         return {}, str(reason)
 
@@ -81,6 +91,8 @@ class GraphUnderTest:
         self.ops = OpsOfGraph(graph, inputs.fresh()[0])
         self.expected = self.run(graph)
         self.compiled = 0
+        self._found = self.expected
+        self._symptom: dict[str, LeafComparison] = {}
         before: Flat = {(f"input {at}",): each for at, each in enumerate(inputs.plain()) if isinstance(each, Tensor)}
         written = differing(before, self.expected.inputs, ComparisonConfig(rtol=0, atol=0))
         self.not_written = {name for (name,) in before if name not in written}
@@ -92,10 +104,25 @@ class GraphUnderTest:
 
     def input_of(self, node: Node) -> Any:
         """What the graph is given for a placeholder."""
-        return self.inputs[self.ops.graph.graph.find_nodes(op="placeholder").index(node)]
+        return self.inputs[self.place_of(node)]
+
+    def place_of(self, placeholder: Node) -> int:
+        """Which of the inputs it stands for."""
+        return self.ops.graph.graph.find_nodes(op="placeholder").index(placeholder)
 
     def run(self, call: Callable[..., Any]) -> GraphRun:
         return run_graph(call, self.inputs, gradients=self.config.gradients)
+
+    def examine(self, compiled: Callable[..., Any]) -> dict[str, LeafComparison]:
+        """Run what the backend made of this graph, and return what differs from eager."""
+        self._found = self.run(compiled)
+        self._symptom = self.differing(self._found)
+        return self._symptom
+
+    def varies(self, compiled: Callable[..., Any]) -> bool:
+        """Whether another run gives something else than the one that was examined."""
+        again = self.run(compiled)
+        return bool(differing(self._found.flat(self.outputs), again.flat(self.outputs), self.config))
 
     def watch(self, graph: GraphModule, inputs: GraphInputs, symptom: Set[str]) -> GraphRun:
         """Run a graph that shows more than this one, as the backend compiles it. NotShown if that fails, or if nothing
@@ -114,6 +141,18 @@ class GraphUnderTest:
             raise NotShown("while it is watched, the difference vanishes")
         return found
 
+    def refuse_another_difference(self, found: GraphRun) -> None:
+        """NotShown if something else differs from eager while the graph is watched: then what is wrong there need not
+        be wrong in the graph itself. A little more or less is no sign: other ops are fused."""
+        changed = differing(self._found.flat(self.outputs), found.flat(self.outputs), self.config)
+        pairs = [(changed[name].comparison, self._symptom[name].comparison) for name in changed.keys() & self._symptom]
+        grown = any(
+            now is None or before is None or now.max_absolute_error > _ALIKE * before.max_absolute_error
+            for now, before in pairs
+        )
+        if grown or self.differing(found).keys() - self._symptom.keys():
+            raise NotShown("while it is watched, something else differs, too")
+
     def differing(self, found: GraphRun) -> dict[str, LeafComparison]:
         """By name, what differs from eager: outputs, inputs, gradients."""
         return differing(self.expected.flat(self.outputs), found.flat(self.outputs), self.config)
@@ -124,10 +163,14 @@ def differing(expected: Flat, found: Flat, config: ComparisonConfig, part: str =
     return {leaf.name: leaf for leaf in compare_leaves(expected, found, part, config) if not leaf.passed}
 
 
+def named_op(op: GraphOp, graph: GraphUnderTest) -> Op:
+    position = graph.ops.ops.index(op) + 1
+    return Op(name=op.name, node=op.node.name, source=op.source, position=position, operands=op.operands)
+
+
 def found_op(kind: str, graph: GraphUnderTest, wrong: Wrong) -> FirstDifference:
     op, difference = next(iter(wrong.items()))
-    position = graph.ops.ops.index(op) + 1
-    named = Op(name=op.name, node=op.node.name, source=op.source, position=position, operands=op.operands)
+    named = named_op(op, graph)
     return FirstDifference(kind=kind, compiled=0, op=named, difference=difference, others=len(wrong) - 1)
 
 
@@ -137,6 +180,6 @@ def unknown(unjudged: Sequence[tuple[int, str]], graph: GraphUnderTest) -> First
     for number, why in unjudged:
         counts[why] += number
     judged = ops - counts.total()
-    right = [f"{judged} of {ops} ops are right on the operands that they were given"] if judged > 0 else []
+    right = [f"{judged} of {ops} ops are right for what they were given"] if judged > 0 else []
     left = (f"{number} of {ops} ops could not be judged: {why}" for why, number in counts.items())
     return FirstDifference(kind="unknown", compiled=0, open=(*right, *left))

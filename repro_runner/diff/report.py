@@ -171,8 +171,9 @@ WITHOUT_AN_OP = {
     "outside": "each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
     "varies": "its results vary from one call to the next: no op can be blamed for that",
     "writes": "the backend changes an input that the graph does not write to",
+    "sum": "the gradient of a value is not the sum of those that its uses have",
     "outputs": "what the backend returns is not what it computed",
-    "copies": "even a copy of an input comes back changed: nothing that the backend returns tells what it computed",
+    "copies": "even what is only passed on comes back changed: nothing that the backend returns tells what it computed",
     "adds up": "every op is right on the operands that it was given: the difference adds up",
     "unknown": "it is not known which op is wrong",
 }
@@ -181,7 +182,9 @@ WITHOUT_AN_OP = {
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
     """Sentences about the first difference; all but the first are indented. What is not known is left out."""
     where = "" if found.graph is None else f"in graph {found.graph + 1} of {graphs} ({found.ops} ops) "
-    if found.op is None:
+    if found.kind == "sum" and found.difference is not None:
+        first = f"the {found.difference.name} is not the sum of those that the uses of the value have"
+    elif found.op is None:
         first = WITHOUT_AN_OP[found.kind]
     elif found.kind == "op":
         first = f"the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
@@ -192,10 +195,11 @@ def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
         more.append(f"it takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
     if found.difference is not None:
         more.append(f"{_what_differs(found.difference)}: {found.difference.reason}")
+    if found.uses:
+        more.append(f"the value is used by {', '.join(map(str, found.uses))}")
     if found.others:
-        more.append(
-            f"{counted(found.others, 'other op')} of the graph {'is' if found.others == 1 else 'are'} wrong, too"
-        )
+        others = counted(found.others, "other sum" if found.kind == "sum" else "other op")
+        more.append(f"{others} of the graph {'is' if found.others == 1 else 'are'} wrong, too")
     compiled = [f"to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
     return [_sentence(f"{where}{first}"), *(f"  {_sentence(each)}" for each in (*more, *found.open, *compiled))]
 

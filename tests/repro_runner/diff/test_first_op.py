@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
+import math
 import operator
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -13,6 +15,15 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 
 from repro_runner.diff import ComparisonConfig, FirstDifference, KernelDiffHarness
+from repro_runner.diff.execution import random_like
+from repro_runner.diff.gradient_sums import unlike_sum
+from tests.repro_runner.diff.wrong_backends import (
+    Truth,
+    adding,
+    doubles_gradients_of_additions,
+    replaced,
+    returning,
+)
 from tests.scheduling import sampled
 
 pytestmark = pytest.mark.torch
@@ -431,3 +442,147 @@ def test_an_op_whose_backward_is_wrong_is_found_by_the_gradients() -> None:
     assert found.op is not None and found.difference is not None
     assert (found.kind, found.op.name, found.difference.name) == ("backward", "torch.tanh", "gradient of mul")
     assert KernelDiffHarness(program, torch.rand(4, requires_grad=True), test_backend=backend).compare().passed
+
+
+# Gradients of a value with several uses are added up.
+
+
+def rich(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    """Uses of all kinds: twice by one op, without a gradient, by its size, as an item, through views, as an output."""
+    y = torch.sin(x)
+    with torch.no_grad():
+        z = y * 2
+    first, second, third = torch.chunk(torch.cat([y * y, z * w, y.view(4, 4).t()]), 3)
+    picked = first[0] + second[1] + y.detach()[2] + third.sum() / y.size(0)
+    total = picked * w + torch.nn.functional.linear(first, w) + (first + second).expand(4, 4) * b
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        half = torch.nn.functional.linear(total, w) @ w
+    return total, half.float() + z, torch.fft.fft(y).abs().sum() + torch.tanh(b).sum()
+
+
+def leaves() -> tuple[torch.Tensor, ...]:
+    generator = torch.Generator().manual_seed(0)
+    return tuple(torch.randn(4, 4, generator=generator).requires_grad_() for _ in range(3))
+
+
+GRADIENTS = ComparisonConfig(repeats=1, gradients=True)
+
+
+def test_a_gradient_that_is_returned_wrongly_is_the_only_one_that_is_no_sum() -> None:
+    """All other values of the graph have the sums of their uses, whatever these are."""
+
+    def spoil_the_last(gradients: list[Any]) -> list[Any]:
+        at = max(at for at, each in enumerate(gradients) if isinstance(each, torch.Tensor) and each.shape == (4, 4))
+        return replaced(gradients, at, spoiled(gradients[at]))
+
+    class Own:
+        """Spoils gradients only in graphs without zeros: these come last."""
+
+        def __call__(self, graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+            names = [node.name for node in graph.graph.find_nodes(op="placeholder")]
+            own = sum(not name.startswith("zero_") for name in names)
+            change = lambda gradients: [*spoil_the_last(gradients[:own]), *gradients[own:]]  # noqa: E731
+            return returning(change)(Truth())(graph, inputs)
+
+    found = first_difference(rich, leaves(), Own(), GRADIENTS)
+    assert (found.kind, found.others, found.aten) == ("sum", 0, False), found
+    assert found.difference is not None and found.difference.name == "gradient of l_b_"
+    assert [use.name for use in found.uses] == ["operator.mul", "torch.tanh"]
+
+
+def without_the_second(one: torch.Tensor, _other: torch.Tensor) -> torch.Tensor:
+    return one
+
+
+def several_uses(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    y = torch.sin(x * w)
+    return torch.exp(y) + torch.cos(y)
+
+
+def returned_and_used(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    y = torch.sin(x * w)
+    return y, torch.exp(y)
+
+
+def tied(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.tanh(x @ w) @ w.t()
+
+
+def items(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    one, two = torch.sin(x * w).chunk(2)
+    return torch.exp(one) + one.t().reshape(2, 4) + two
+
+
+def written(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    y = torch.sin(x * w)
+    y = y.mul_(2) + 1
+    return torch.exp(y) + torch.cos(y)
+
+
+@pytest.mark.parametrize(
+    ("program", "name", "uses", "aten"),
+    [
+        (several_uses, "gradient of y", ["torch.exp", "torch.cos"], False),
+        (returned_and_used, "gradient of y", ["torch.exp"], False),
+        (tied, "gradient of l_w_", ["operator.matmul", "Tensor.t"], False),
+        (items, "gradient of one", ["torch.exp", "Tensor.t"], False),
+        (written, "gradient of add", ["aten.exp.default", "aten.cos.default"], True),
+    ],
+)
+def test_a_wrong_sum_of_gradients_is_named_with_the_uses(
+    program: Callable[..., Any], name: str, uses: list[str], aten: bool
+) -> None:
+    report = KernelDiffHarness(
+        program, leaves()[:2], test_backend=adding(without_the_second)(Truth()), comparison_config=GRADIENTS
+    ).compare()
+    found = report.first_difference
+    assert found is not None and found.difference is not None
+    assert (found.kind, found.difference.name, found.op, found.aten) == ("sum", name, None, aten), report.summary()
+    assert [use.name for use in found.uses] == uses
+    assert all(use.source.startswith(__file__) for use in found.uses)
+    assert f"the {name} is not the sum" in report.summary() and found.to_document()["uses"]
+    assert ("The graph returns the value, too" in report.summary()) == (program is returned_and_used)
+
+
+def summed(terms: Sequence[torch.Tensor]) -> torch.Tensor:
+    """As a backend may: one after the other, each sum rounded."""
+    return functools.reduce(torch.add, terms)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64, torch.complex64])
+@pytest.mark.parametrize("number", [1, 2, 100])
+def test_a_sum_may_be_rounded_and_its_terms_may_cancel_each_other_out(dtype: torch.dtype, number: int) -> None:
+    generator = torch.Generator().manual_seed(number)
+    terms = [random_like(torch.empty(50, dtype=dtype), generator) * 30 for _ in range(number)]
+    terms = [*terms, *(-each for each in terms), torch.full((50,), 0.001).to(dtype)]
+    assert unlike_sum("x", summed(terms), terms, ONCE) is None
+    assert unlike_sum("x", summed(terms[::-1]), terms, ONCE) is None
+    one_more = unlike_sum("x", summed([*terms, terms[0]]), terms, ONCE)
+    rounding_hides_it = number == 100 and dtype.itemsize == 2
+    assert (one_more is None) == rounding_hides_it
+
+
+@pytest.mark.parametrize(
+    ("total", "terms", "differs"),
+    [
+        ([1.0], [[1.0]], False),
+        ([math.nan], [[1.0], [2.0]], True),
+        ([math.inf], [[1.0], [2.0]], True),
+        ([1.0], [[math.inf], [2.0]], False),
+        ([math.nan], [[math.inf], [-math.inf]], False),
+        ([math.inf], [[3e38], [3e38]], False),
+        ([[1.0]], [[1.0]], False),
+    ],
+    ids=["one", "NaN", "infinite", "an infinite term", "infinite terms", "too large", "another shape"],
+)
+def test_only_what_must_be_a_sum_is_held_against_it(
+    total: list[float], terms: list[list[float]], differs: bool
+) -> None:
+    found = unlike_sum("x", torch.tensor(total), [torch.tensor(each) for each in terms], ONCE)
+    assert (found is not None) == differs
+
+
+def test_where_zeros_have_other_gradients_than_what_they_are_added_to_no_op_is_blamed() -> None:
+    found = first_difference(several_uses, leaves()[:2], doubles_gradients_of_additions(Truth()), GRADIENTS)
+    assert (found.kind, found.op) == ("copies", None)
+    assert "a zero that is added to a value has another gradient" in found.open[0]
