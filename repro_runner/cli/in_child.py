@@ -19,7 +19,7 @@ from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE
 from repro_runner.output.places import with_shown_places
 from repro_runner.output.terminal import plain
 from repro_runner.process.isolated import ChildFailed, isolation
-from repro_runner.report.failures import keep_failures, keep_stack
+from repro_runner.report.contents import keep_failures
 from repro_runner.runs import RunFolder
 
 
@@ -79,7 +79,7 @@ def tell_failure(verb: str, arguments: argparse.Namespace, failed: ChildFailed, 
         raise InvalidInput([failed.problem(arguments.model)]) from failed
     run = RunFolder.create(verb, subject=arguments.model, **_manifest(arguments))
     keep_failures(run, {kind: str(failed)})
-    keep_stack(run, failed.stack)
+    run.add_traceback(failed.stack)
     print(plain(with_shown_places(str(failed.problem(arguments.model)))), file=sys.stderr)
     print(f"run {run.id}", file=sys.stderr)
     return NOT_AS_IT_SHOULD_BE

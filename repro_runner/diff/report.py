@@ -142,8 +142,7 @@ class DiffReport:
     def write(self, run: RunFolder) -> None:
         """numerics.json, the pictures in numerics/, and traceback.txt if the backend could not run the model."""
         run.write_json("numerics.json", self.to_document())
-        if self.traceback:
-            run.write_text("traceback.txt", self.traceback)
+        run.add_traceback(self.traceback)
         for name, picture in self.pictures.items():
             run.write_bytes(f"numerics/{name}", picture)
 

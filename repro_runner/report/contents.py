@@ -14,10 +14,10 @@ from typing import Any
 from registry.documents import Document, head
 from registry.errors import InvalidInput
 from repro_runner.output.places import located
-from repro_runner.report.failures import FAILURES
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import DOCUMENTS, graph_folders
 
+FAILURES = "failures.json"
 LARGEST_FILE = 400_000
 LARGEST_TOTAL = 8_000_000
 """Bytes."""
@@ -84,6 +84,18 @@ def read_several(runs: Iterable[RunFolder]) -> tuple[list[RunContents], dict[str
     if not found:
         raise InvalidInput([problem for each in problems.values() for problem in each])
     return found, {path: "; ".join(each.message for each in several) for path, several in problems.items()}
+
+
+class FailuresDocument(Document):
+    """failures.json: kind of document -> why the run has none."""
+
+    failures: dict[str, str]
+
+
+def keep_failures(run: RunFolder, failures: Mapping[str, str]) -> None:
+    """Write down why the run has no such documents."""
+    document: FailuresDocument = {**head("failures"), "failures": dict(failures)}
+    run.write_json(FAILURES, document)
 
 
 def _failures(document: Mapping[str, Any]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from repro_runner.bench.suite import measure_rows, plan_rows
 from repro_runner.output.places import with_shown_places
 from repro_runner.process import Limits
 from repro_runner.process.isolated import ChildFailed, Isolation, isolation
-from repro_runner.report.failures import keep_failures, keep_stack
+from repro_runner.report.contents import keep_failures
 from repro_runner.runs import RunFolder
 
 STEPS = {"check": "violations", "diff": "numerics", "guards": "guards"}
@@ -107,6 +107,6 @@ def _take_step(children: Isolation, examination: Examination, step: str, run: Ru
     except InvalidInput as error:
         return str(error)
     except ChildFailed as error:
-        keep_stack(run, error.stack)
+        run.add_traceback(error.stack)
         return str(error)
     return ""

@@ -10,6 +10,7 @@ bench.json        measurements of models
 break_cost.json   measurements of what a break costs
 minified.json     the smallest failing program; the program itself is in minified/
 failures.json     parts that were run and failed, each with the reason
+traceback.txt     where a process died, or a backend raised
 report.html       all of it in one page; report.json: in one document, kind `report`
 graphs/0000/      per compiled graph: graph.json; pre_aot, forward and backward as .txt and .svg; inductor/forward/ …
 

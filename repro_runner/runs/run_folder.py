@@ -22,6 +22,7 @@ from registry.errors import InvalidInput, Problem, WriteFailed
 
 SCHEMA = 1
 MANIFEST = "run.json"
+TRACEBACK = "traceback.txt"
 REPORT = "report.html"
 _RUN_ID = re.compile(r"(?P<second>\d{8}-\d{6})-[a-z]+-(?P<tail>[0-9a-f]{6})", re.ASCII)
 
@@ -90,6 +91,12 @@ class RunFolder:
 
     def write_text(self, name: str, text: str) -> Path:
         return self.write_bytes(name, text.encode("utf-8", "backslashreplace"))
+
+    def add_traceback(self, text: str) -> None:
+        """Add what is known of where a process died, or a backend raised, to what is there."""
+        if text:
+            earlier = (self.path / TRACEBACK).read_text("utf-8") if self.has(TRACEBACK) else ""
+            self.write_text(TRACEBACK, f"{earlier}\n{text}".lstrip("\n"))
 
     def write_bytes(self, name: str, content: bytes) -> Path:
         """The path written to; WriteFailed if the disk is full or the folder is gone."""

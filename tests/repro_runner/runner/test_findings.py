@@ -10,13 +10,14 @@ from registry.datafile import DATA
 from registry.findings import WRONG, read_scripts
 from repro_runner.runner.findings import run_script
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = f"""\"\"\"A title.
 
 What happens, and what should.
 \"\"\"
 import os
 
-pytestmark = pytest.mark.slow
 print("eager: 1", os.environ.get("HOME_OF_SECRETS"))
 assert {{}}, "{WRONG}"
 """
