@@ -9,7 +9,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from repro_runner.cli.in_child import Done, Work, print_done, run_in_child, tell_failure
-from repro_runner.cli.model_arguments import add_decompositions, add_model_arguments, read_model
+from repro_runner.cli.model_arguments import (
+    add_decompositions,
+    add_model_arguments,
+    positive_number,
+    read_model,
+    whole_number,
+)
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 from repro_runner.process.isolated import SEARCHING, ChildFailed
@@ -85,10 +91,10 @@ def _parser() -> argparse.ArgumentParser:
     add_decompositions(parser, "a backend module:name gets aten's graphs after these, and not Dynamo's")
     parser.add_argument("--reference", default="eager", metavar="BACKEND", help="default: eager, without any compiler")
     parser.add_argument("--gradients", action="store_true", help="run a backward, and compare gradients, too")
-    parser.add_argument("--repeats", type=_at_least_one, default=2, metavar="N", help="runs of each side; default: 2")
+    parser.add_argument("--repeats", type=positive_number, default=2, metavar="N", help="runs of each side; default: 2")
     relative = parser.add_mutually_exclusive_group()
     relative.add_argument("--rtol", type=_not_negative, help="relative tolerance; default: torch.testing's, by dtype")
-    relative.add_argument("--max-ulp", type=_count, metavar="N", help="instead: so many representable values")
+    relative.add_argument("--max-ulp", type=whole_number, metavar="N", help="instead: so many representable values")
     parser.add_argument("--atol", type=_not_negative, help="absolute tolerance; default: torch.testing's, by dtype")
     parser.add_argument("--pictures", action="store_true", help="draw heat maps and plots of the errors")
     parser.add_argument("--no-search", dest="search", action="store_false", help="don't look for the first op")
@@ -105,18 +111,4 @@ def _not_negative(text: str) -> float:
     value = float(text)
     if not value >= 0:
         raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
-    return value
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 0:
-        raise argparse.ArgumentTypeError(f"{text} is less than 0")
-    return value
-
-
-def _at_least_one(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return value

@@ -47,11 +47,11 @@ def add_decompositions(parser: argparse.ArgumentParser, what: str) -> None:
 def add_limit_arguments(parser: argparse.ArgumentParser, what: str, seconds: int = 900) -> None:
     """Add --timeout and --memory: a process that takes more is ended."""
     parser.add_argument(
-        "--timeout", type=_more_than_0, default=seconds, metavar="SECONDS", help=f"{what}; default: {seconds}"
+        "--timeout", type=more_than_0, default=seconds, metavar="SECONDS", help=f"{what}; default: {seconds}"
     )
     parser.add_argument(
         "--memory",
-        type=_more_than_0,
+        type=more_than_0,
         metavar="GIB",
         help="resident memory that a process may use; default: three quarters of what is free",
     )
@@ -66,7 +66,8 @@ def read_limits(arguments: argparse.Namespace) -> Limits:
     )
 
 
-def _more_than_0(text: str) -> float:
+def more_than_0(text: str) -> float:
+    """A type for argparse: seconds, or a size."""
     try:
         number = float(text)
     except ValueError:

@@ -21,6 +21,7 @@ from registry.model import Repro
 from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
 from registry.result_files import result_text
+from repro_runner.cli.model_arguments import more_than_0, positive_number
 from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
@@ -78,9 +79,9 @@ def _parser() -> argparse.ArgumentParser:
         "--backend", action="append", choices=[*BACKENDS, "all"], help="may be repeated (default: eager)"
     )
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
-    parser.add_argument("--jobs", type=_positive, metavar="N", help="processes at a time (default: cores)")
-    parser.add_argument("--timeout", type=_more_than_0, default=120.0, metavar="S", help="time for one program (120)")
-    parser.add_argument("--memory", type=_more_than_0, default=6.0, metavar="GIB", help="memory for one program (6)")
+    parser.add_argument("--jobs", type=positive_number, metavar="N", help="processes at a time (default: cores)")
+    parser.add_argument("--timeout", type=more_than_0, default=120.0, metavar="S", help="time for one program (120)")
+    parser.add_argument("--memory", type=more_than_0, default=6.0, metavar="GIB", help="memory for one program (6)")
     parser.add_argument("--shard", metavar="I/N", help="only the I-th of N parts")
     parser.add_argument(
         "--isolate", choices=["fork", "process"], default="fork", help="process: import torch again each time"
@@ -180,22 +181,6 @@ def _record(
         bad += bool(problems)
         print(problems or f"{name}: holds", flush=True)
     return NOT_AS_IT_SHOULD_BE if bad else DONE
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not a number of 1 or more")
-    return int(text)
-
-
-def _more_than_0(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
-    return number
 
 
 def _choose(arguments: argparse.Namespace) -> dict[str, Repro]:
