@@ -18,7 +18,7 @@ from repro_runner.diff.added_zeros import Spot, with_zeros
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.gradient_sums import Value, is_picked_apart, unlike_sum, values_of
-from repro_runner.diff.graph_ops import GraphOp, tensors_by_place, value_at
+from repro_runner.diff.graph_ops import GraphOp, shown_name, tensors_by_place, value_at
 from repro_runner.diff.graph_runs import GraphRun, run_graph
 from repro_runner.diff.judging import (
     CopiesChanged,
@@ -208,7 +208,7 @@ class _Eager(Interpreter):
             expected = torch.autograd.grad(
                 results, list(leaves.values()), gradients, retain_graph=True, allow_unused=True
             )
-        names = [(f"gradient of {node.name}",) for node in leaves]
+        names = [(f"gradient of {shown_name(node)}",) for node in leaves]
         got = [found[op.node, node, ()][0] for node in leaves]
         return (
             {name: _or_zeros(grad, leaf) for name, grad, leaf in zip(names, expected, leaves.values(), strict=True)},

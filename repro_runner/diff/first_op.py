@@ -24,6 +24,7 @@ from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import CompiledGraph
 from repro_runner.diff.forward_search import ForwardSearch
+from repro_runner.diff.graph_ops import copy_names_of_inputs, name_inputs
 from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import GraphUnderTest
 from repro_runner.graphs.by_name import Backend
@@ -41,8 +42,8 @@ def search_graph(
         return None
     if under_test.varies(compiled):
         first = FirstDifference(kind="varies", compiled=0)
-    elif written := [leaf for name, leaf in symptom.items() if name in under_test.not_written]:
-        first = FirstDifference(kind="writes", compiled=0, difference=written[0])
+    elif written := under_test.written_by_mistake():
+        first = FirstDifference(kind="writes", compiled=0, difference=written)
     else:
         first = _search(under_test, symptom)
     if first.kind == "unknown":
@@ -83,6 +84,7 @@ def _functional(graph: GraphUnderTest) -> GraphModule:
         output.args = ((*output.args[0], node.args[1]),)  # type: ignore[misc]
         module.graph.erase_node(node)
     module.recompile()
+    copy_names_of_inputs(graph.ops.graph, module)
     return module
 
 
@@ -103,6 +105,7 @@ class WatchedGraphs:
 
     def __call__(self, graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
         number, original = self._graphs, deepcopy(graph)
+        name_inputs(original)
         self._graphs += 1
         compiled = self._backend(graph, inputs, **keywords)
 

@@ -15,7 +15,7 @@ from torch.fx import Interpreter, Node
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
-from repro_runner.diff.graph_ops import GraphOp, Moment, OpsOfGraph, value_at
+from repro_runner.diff.graph_ops import GraphOp, Moment, OpsOfGraph, shown_name, value_at
 from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import (
     CopiesChanged,
@@ -107,7 +107,7 @@ class _Judge(Interpreter):
             op = self._last[n]
             for moment in op.after:
                 part = "output" if moment[0] in op.nodes else "effect"
-                name: Path = (part if part == "output" else f"what it writes to {moment[0].name}",)
+                name: Path = (part if part == "output" else f"what it writes to {shown_name(moment[0])}",)
                 expected, found = {name: self._value(moment)}, {name: self._seen[moment]}
                 for leaf in differing(expected, found, self._config, part).values():
                     self._wrong.setdefault(op, leaf)

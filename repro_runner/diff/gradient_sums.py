@@ -15,7 +15,7 @@ from torch.fx import Node
 from repro_runner.diff.added_zeros import Spot, slot_of
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.graph_ops import OpsOfGraph, Slot
+from repro_runner.diff.graph_ops import OpsOfGraph, Slot, shown_name
 from repro_runner.diff.judging import differing
 from repro_runner.torch_seams import pytree
 from repro_runner.values import tolerance_of
@@ -51,7 +51,7 @@ def values_of(ops: OpsOfGraph, computed: Mapping[Node, Any]) -> list[Value]:
         returned = tuple(at for at, each in enumerate(ops.outputs) if each in same)
         if is_picked_apart(maker, ops) and all(user in known for user, _, _ in uses):
             result = None if maker.op == "placeholder" else (maker, maker, place)
-            found.append(Value(name=same[0].name, maker=maker, result=result, uses=uses, returned=returned))
+            found.append(Value(name=shown_name(same[0]), maker=maker, result=result, uses=uses, returned=returned))
     return found
 
 

@@ -31,11 +31,16 @@ _CLOSES = re.compile(r"_decrement_nesting$|^_?exit_(?!autocast)")
 # These write to running statistics, and torch does not count that as a write.
 _WRITES_UNSEEN = re.compile(r"batch_norm|instance_norm")
 _CALLS = ("call_function", "call_method", "call_module")
+_HELD = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
+_LOCAL = re.compile(r"^[LG]\['([^']+)'\]")
+_SHOWN = "what the input of a graph is"
+_INPUT = "input "
+"""Begins the name of an input whose own name another node has, too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operand:
-    """A tensor that an op takes, by the name of the node that yields it."""
+    """A tensor that an op takes, by the name of the node that yields it; an input of the graph by what it is."""
 
     name: str
     dtype: str
@@ -203,12 +208,38 @@ class _Observer(Interpreter):
         return value
 
 
+def name_inputs(graph: GraphModule) -> None:
+    """Note what each input of Dynamo's graph is: the path of a parameter or a buffer, or the name of an argument."""
+    for node in graph.graph.find_nodes(op="placeholder"):
+        if (source := getattr(node.meta.get("grapharg"), "source", None)) is not None:
+            name = source.name() if callable(source.name) else source.name  # a method in older releases
+            path = _LOCAL.sub(r"\1", _HELD.sub(r".\1", name))
+            _note_name(node, re.sub(r"^(self|fn)\.", "", path) if _HELD.search(name) else path)
+
+
+def copy_names_of_inputs(graph: GraphModule, other: GraphModule) -> None:
+    """The inputs of the other graph are the same, in the same order."""
+    both = (each.graph.find_nodes(op="placeholder") for each in (graph, other))
+    for node, same in zip(*both, strict=True):
+        _note_name(same, shown_name(node).removeprefix(_INPUT))
+
+
+def _note_name(node: Node, name: str) -> None:
+    taken = any(other.name == name for other in node.graph.nodes if other is not node)
+    node.meta[_SHOWN] = f"{_INPUT}{name}" if taken else name
+
+
+def shown_name(node: Node) -> str:
+    """What an input of the graph is, if that is known; else the name of the node."""
+    return str(node.meta.get(_SHOWN, node.name))
+
+
 def _version(tensor: Tensor) -> int:
     return 0 if tensor.is_inference() else tensor._version
 
 
 def _describe_tensor(node: Node, tensor: Tensor) -> Operand:
-    return Operand(name=node.name, dtype=str(tensor.dtype).removeprefix("torch."), shape=tuple(tensor.shape))
+    return Operand(name=shown_name(node), dtype=str(tensor.dtype).removeprefix("torch."), shape=tuple(tensor.shape))
 
 
 def tensors_by_place(value: Any) -> dict[Place, Tensor]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -13,7 +14,7 @@ from torch.fx import GraphModule, Node
 from repro_runner.diff.comparison import LeafComparison, compare_leaves
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference, Op
-from repro_runner.diff.graph_ops import GraphOp, OpsOfGraph
+from repro_runner.diff.graph_ops import GraphOp, OpsOfGraph, shown_name
 from repro_runner.diff.graph_runs import GraphInputs, GraphRun, run_graph
 from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test.model import describe_backend_error
@@ -95,7 +96,7 @@ class GraphUnderTest:
         self._symptom: dict[str, LeafComparison] = {}
         before: Flat = {(f"input {at}",): each for at, each in enumerate(inputs.plain()) if isinstance(each, Tensor)}
         written = differing(before, self.expected.inputs, ComparisonConfig(rtol=0, atol=0))
-        self.not_written = {name for (name,) in before if name not in written}
+        self._not_written = {name for (name,) in before if name not in written}
         """The inputs that eager leaves as they are."""
 
     @property
@@ -123,6 +124,13 @@ class GraphUnderTest:
         """Whether another run gives something else than the one that was examined."""
         again = self.run(compiled)
         return bool(differing(self._found.flat(self.outputs), again.flat(self.outputs), self.config))
+
+    def written_by_mistake(self) -> LeafComparison | None:
+        """An input that the backend changed, and eager leaves as it is."""
+        for at, node in enumerate(self.ops.graph.graph.find_nodes(op="placeholder")):
+            if (name := f"input {at}") in self._not_written and name in self._symptom:
+                return replace(self._symptom[name], name=f"what it writes to {shown_name(node)}")
+        return None
 
     def watch(self, graph: GraphModule, inputs: GraphInputs, symptom: Set[str]) -> GraphRun:
         """Run a graph that shows more than this one, as the backend compiles it. NotShown if that fails, or if nothing

@@ -444,6 +444,44 @@ def test_an_op_whose_backward_is_wrong_is_found_by_the_gradients() -> None:
     assert KernelDiffHarness(program, torch.rand(4, requires_grad=True), test_backend=backend).compare().passed
 
 
+# Inputs of a graph have the names that the user gave them.
+
+
+class Named(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4)])
+        self.scale = torch.nn.Buffer(torch.rand(4))
+
+    def forward(self, x: torch.Tensor, more: dict[str, torch.Tensor]) -> torch.Tensor:
+        y = self.layers[0](x)
+        x = torch.addcmul(y, x, self.scale)
+        return torch.addcdiv(x, y, more["b"])
+
+
+@pytest.mark.parametrize(
+    ("target", "names"),
+    [
+        ("linear", ["input x", "layers.0.weight", "layers.0.bias"]),
+        ("addcmul", ["y", "input x", "scale"]),
+        ("addcdiv", ["x", "y", "more['b']"]),
+    ],
+)
+def test_the_inputs_of_a_graph_are_named_by_what_they_are(target: str, names: list[str]) -> None:
+    found = first_difference(Named(), (torch.rand(4, 4), {"b": torch.rand(4, 4) + 1}), Corrupting(target))
+    assert found.op is not None and [each.name for each in found.op.operands] == names
+
+
+def test_an_input_that_is_changed_is_named_by_what_it_is() -> None:
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *arguments: (graph(*arguments), arguments[0].add_(1))[0]
+
+    with torch.no_grad():
+        found = first_difference(torch.nn.Sequential(torch.nn.Linear(4, 4)), torch.rand(4, 4), backend)
+    assert found.difference is not None
+    assert (found.kind, found.difference.name) == ("writes", "what it writes to 0.weight")
+
+
 # Gradients of a value with several uses are added up.
 
 
@@ -486,7 +524,7 @@ def test_a_gradient_that_is_returned_wrongly_is_the_only_one_that_is_no_sum() ->
 
     found = first_difference(rich, leaves(), Own(), GRADIENTS)
     assert (found.kind, found.others, found.aten) == ("sum", 0, False), found
-    assert found.difference is not None and found.difference.name == "gradient of l_b_"
+    assert found.difference is not None and found.difference.name == "gradient of b"
     assert [use.name for use in found.uses] == ["operator.mul", "torch.tanh"]
 
 
@@ -519,14 +557,19 @@ def written(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return torch.exp(y) + torch.cos(y)
 
 
+def written_and_tied(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    return torch.mm(x, w).mul_(2) @ w.t()
+
+
 @pytest.mark.parametrize(
     ("program", "name", "uses", "aten"),
     [
         (several_uses, "gradient of y", ["torch.exp", "torch.cos"], False),
         (returned_and_used, "gradient of y", ["torch.exp"], False),
-        (tied, "gradient of l_w_", ["operator.matmul", "Tensor.t"], False),
+        (tied, "gradient of w", ["operator.matmul", "Tensor.t"], False),
         (items, "gradient of one", ["torch.exp", "Tensor.t"], False),
         (written, "gradient of add", ["aten.exp.default", "aten.cos.default"], True),
+        (written_and_tied, "gradient of w", ["aten.mm.default", "aten.t.default"], True),
     ],
 )
 def test_a_wrong_sum_of_gradients_is_named_with_the_uses(
@@ -540,6 +583,8 @@ def test_a_wrong_sum_of_gradients_is_named_with_the_uses(
     assert (found.kind, found.difference.name, found.op, found.aten) == ("sum", name, None, aten), report.summary()
     assert [use.name for use in found.uses] == uses
     assert all(use.source.startswith(__file__) for use in found.uses)
+    if program is written_and_tied:
+        assert [str(each) for each in found.uses[0].operands] == ["x: float32[4, 4]", "w: float32[4, 4]"]
     assert f"the {name} is not the sum" in report.summary() and found.to_document()["uses"]
     assert ("The graph returns the value, too" in report.summary()) == (program is returned_and_used)
 
