@@ -7,6 +7,7 @@ machine where nothing can be installed.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -15,6 +16,8 @@ import torch
 from torch.fx import GraphModule, Interpreter, Node
 
 from repro_runner.diff import ComparisonConfig, KernelDiffHarness, compare_tensors
+from repro_runner.process.isolated import isolation
+from tests.repro_runner.diff.wrong_backends import ENDINGS, FAULTS, MODELS, try_ending, try_fault
 
 pytestmark = [
     pytest.mark.gpu,
@@ -67,3 +70,21 @@ def test_tensors_of_a_gpu_are_compared_there_and_with_those_of_the_cpu() -> None
         assert not compare_tensors(here, here.cuda(), ComparisonConfig(check_device=True)).passed
     wrong = compare_tensors(torch.tensor([2**53]).cuda(), torch.tensor([2**53 + 1]).cuda())
     assert (wrong.passed, wrong.max_absolute_error, wrong.worst_index) == (False, 1.0, (0,))
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_no_fault_is_named_wrongly_on_a_gpu(model: str) -> None:
+    """The whole table of wrong backends. Those that end the process are ended so in a child."""
+    counts = Counter[str]()
+    wrong: dict[str, Any] = {}
+    with isolation("repro_runner.diff") as children:
+        for ending in ENDINGS:
+            counts[verdict := try_ending(ending, model, children, "cuda")] += 1
+            wrong |= {ending: ""} if verdict == "wrong" else {}
+    for fault in FAULTS:
+        torch._dynamo.reset()
+        verdict, report = try_fault(fault, model, "cuda")
+        counts[verdict] += 1
+        wrong |= {fault.name: report.summary()} if verdict == "wrong" else {}
+    print(f"| {model} | {counts['right']} | {counts['not known']} | {counts['wrong']} |")
+    assert wrong == {}

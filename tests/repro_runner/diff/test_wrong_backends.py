@@ -11,7 +11,8 @@ import torch
 from repro_runner.diff import ComparisonConfig, KernelDiffHarness
 from repro_runner.diff.report import describe_first_difference
 from repro_runner.graphs.by_name import Backend
-from tests.repro_runner.diff.wrong_backends import FAULTS, MODELS, Fault, try_fault
+from repro_runner.process.isolated import isolation
+from tests.repro_runner.diff.wrong_backends import ENDINGS, FAULTS, MODELS, Fault, try_ending, try_fault
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
@@ -48,7 +49,10 @@ def table(request: pytest.FixtureRequest) -> Iterator[dict[str, Counter[str]]]:
     rows: dict[str, Counter[str]] = {}
     yield rows
     total = sum(rows.values(), Counter[str]())
-    lines = [f"| {len(FAULTS)} wrong backends on | named right | not known | wrong statement |", "|---|---:|---:|---:|"]
+    lines = [
+        f"| {len(FAULTS) + len(ENDINGS)} wrong backends on | named right | not known | wrong statement |",
+        "|---|---:|---:|---:|",
+    ]
     for name, counts in {**rows, "all": total}.items():
         lines.append(f"| {name} | {counts['right']} | {counts['not known']} | {counts['wrong']} |")
     with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
@@ -58,9 +62,15 @@ def table(request: pytest.FixtureRequest) -> Iterator[dict[str, Counter[str]]]:
 @pytest.mark.prove
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("model", MODELS)
+@pytest.mark.usefixtures("one_server")
 def test_no_fault_is_named_wrongly_in_any_model(model: str, table: dict[str, Counter[str]]) -> None:
     said: dict[str, list[str]] = {}
     table[model] = Counter()
+    with isolation() as children:
+        for ending in ENDINGS:
+            verdict = try_ending(ending, model, children)
+            table[model][verdict] += 1
+            said |= {ending: []} if verdict == "wrong" else {}
     for fault in FAULTS:
         verdict, report = try_fault(fault, model)
         table[model][verdict] += 1

@@ -6,7 +6,12 @@ against the truth: named right, not known, or wrong.
 
 from __future__ import annotations
 
+import ctypes
 import operator
+import os
+import signal
+import sys
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +24,8 @@ from repro_runner.constraints.nodes import op_name, source_line
 from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness
 from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.process import Limits
+from repro_runner.process.isolated import ChildFailed, Isolation
 from repro_runner.torch_seams import aot_autograd, make_boxed_func, pytree
 
 Model = tuple[nn.Module, Any]
@@ -613,15 +620,72 @@ FAULTS = [
 # The verdict
 
 
-def try_fault(fault: Fault, model: str) -> tuple[str, DiffReport]:
-    """`right`, `not known` or `wrong`, and the report."""
+def harness_of(model: str, backend: Backend, device: str, *, gradients: bool = False) -> KernelDiffHarness:
     torch.manual_seed(0)
     module, inputs = MODELS[model]()
+    moved = pytree.tree_map(lambda each: each.to(device) if isinstance(each, Tensor) else each, inputs)
+    config = ComparisonConfig(gradients=gradients, repeats=2)
+    return KernelDiffHarness(module.to(device), moved, test_backend=backend, comparison_config=config, model_name=model)
+
+
+# What ends the process
+
+
+def crashes(*_: Any) -> None:
+    ctypes.string_at(0)
+
+
+def is_killed(*_: Any) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def hangs(*_: Any) -> None:
+    time.sleep(600)
+
+
+def leaves(*_: Any) -> None:
+    sys.exit(3)
+
+
+def leaks(*_: Any) -> list[Any]:
+    return [torch.ones(10_000_000) for _ in iter(int, 1)]
+
+
+ENDINGS: dict[str, tuple[Callable[..., Any], str]] = {
+    "crashes": (crashes, "was killed by SIGSEGV"),
+    "is killed": (is_killed, "was killed by SIGKILL"),
+    "hangs": (hangs, "took longer than 20 s"),
+    "calls sys.exit": (leaves, "called sys.exit(3)"),
+    "leaks": (leaks, "used more than 4 GiB of memory"),
+}
+"""Backend -> how the process that runs a model with it ends."""
+
+
+def end(arguments: dict[str, str]) -> None:
+    """The task of a child: run a model with a backend that ends the process."""
+    backend, _ = ENDINGS[arguments["ending"]]
+    harness_of(arguments["model"], backend, arguments["device"]).compare()
+
+
+def try_ending(ending: str, model: str, children: Isolation, device: str = "cpu") -> str:
+    """`right` if what is told is how the backend ended its process, and where; else `wrong`."""
+    backend, how = ENDINGS[ending]
+    given = {"ending": ending, "model": model, "device": device}
+    try:
+        children.run(f"{__name__}:end", given, Limits(seconds=20, memory=4 * 1024**3))
+    except ChildFailed as failed:
+        code = backend.__code__
+        here = {f"{code.co_filename}:{line}" for _, _, line in code.co_lines()}
+        here |= {""} if ending == "is killed" else set()
+        told = failed.how == how and failed.doing.words == f"running the model with {backend.__name__}"
+        return "right" if told and failed.where in here else "wrong"
+    return "wrong"
+
+
+def try_fault(fault: Fault, model: str, device: str = "cpu") -> tuple[str, DiffReport]:
+    """`right`, `not known` or `wrong`, and the report."""
     truth = Truth()
-    config = ComparisonConfig(gradients=fault.gradients, repeats=2)
-    harness = KernelDiffHarness(
-        module, inputs, test_backend=fault.make(truth), comparison_config=config, model_name=model
-    )
+    harness = harness_of(model, fault.make(truth), device, gradients=fault.gradients)
     first = harness.compare(find_first_op=False)
     truth.recording = False
     report = first if first.failure else harness.compare()
