@@ -17,7 +17,7 @@ from torch.fx import GraphModule, Interpreter, Node
 
 from repro_runner.diff import ComparisonConfig, KernelDiffHarness, compare_tensors
 from repro_runner.process.isolated import isolation
-from tests.repro_runner.diff.wrong_backends import ENDINGS, FAULTS, MODELS, try_ending, try_fault
+from tests.repro_runner.diff.wrong_backends import ENDINGS, FAULTS, MODELS, try_apart, try_ending
 
 pytestmark = [
     pytest.mark.gpu,
@@ -74,17 +74,16 @@ def test_tensors_of_a_gpu_are_compared_there_and_with_those_of_the_cpu() -> None
 
 @pytest.mark.parametrize("model", MODELS)
 def test_no_fault_is_named_wrongly_on_a_gpu(model: str) -> None:
-    """The whole table of wrong backends. Those that end the process are ended so in a child."""
+    """The whole table of wrong backends, each in a process of its own."""
     counts = Counter[str]()
-    wrong: dict[str, Any] = {}
+    wrong: dict[str, str] = {}
     with isolation("repro_runner.diff") as children:
         for ending in ENDINGS:
             counts[verdict := try_ending(ending, model, children, "cuda")] += 1
             wrong |= {ending: ""} if verdict == "wrong" else {}
-    for fault in FAULTS:
-        torch._dynamo.reset()
-        verdict, report = try_fault(fault, model, "cuda")
-        counts[verdict] += 1
-        wrong |= {fault.name: report.summary()} if verdict == "wrong" else {}
+        for fault in FAULTS:
+            verdict, text = try_apart(fault, model, children, "cuda")
+            counts[verdict] += 1
+            wrong |= {fault.name: text} if verdict == "wrong" else {}
     print(f"| {model} | {counts['right']} | {counts['not known']} | {counts['wrong']} |")
     assert wrong == {}

@@ -25,7 +25,7 @@ from repro_runner.diff import ComparisonConfig, DiffReport, KernelDiffHarness
 from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.process import Limits
-from repro_runner.process.isolated import ChildFailed, Isolation
+from repro_runner.process.isolated import SEARCHING, ChildFailed, Isolation
 from repro_runner.torch_seams import aot_autograd, make_boxed_func, pytree
 
 Model = tuple[nn.Module, Any]
@@ -692,6 +692,24 @@ def try_fault(fault: Fault, model: str, device: str = "cpu") -> tuple[str, DiffR
     if report.passed:
         return ("right" if fault.equal or _is_equal(harness.subject, fault) else "wrong"), report
     return verdict(fault, truth, report), report
+
+
+def judge(arguments: dict[str, str]) -> tuple[str, str]:
+    """The task of a child: `try_fault`, and the report as text."""
+    (fault,) = (each for each in FAULTS if each.name == arguments["fault"])
+    said, report = try_fault(fault, arguments["model"], arguments["device"])
+    return said, report.summary()
+
+
+def try_apart(fault: Fault, model: str, children: Isolation, device: str) -> tuple[str, str]:
+    """As `try_fault`, in a child: a wrong index ends all that a process has on a GPU. `graphbreak diff` then compares
+    once more, without a search."""
+    given = {"fault": fault.name, "model": model, "device": device}
+    try:
+        said, text = children.run(f"{__name__}:judge", given, Limits(seconds=300, memory=sys.maxsize))
+    except ChildFailed as failed:
+        return "not known" if failed.doing.words == SEARCHING else "wrong", str(failed)
+    return said, text
 
 
 def verdict(fault: Fault, truth: Truth, report: DiffReport) -> str:
