@@ -40,12 +40,12 @@ class ComparisonConfig:
     """Let Inductor use eager's random numbers. Its own differ by design, so that dropout would always differ."""
     max_probes: int = 40
     """How many graphs the search for a wrong op may compile."""
-    flatten_lists: InitVar[None] = None
-    """No setting: refused, with the reason."""
+    flatten_lists: InitVar[bool] = True
+    """Always so: what is in nested lists and tuples is compared item by item."""
 
-    def __post_init__(self, flatten_lists: None) -> None:
-        if flatten_lists is not None:
-            raise TypeError("flatten_lists is no setting: nested lists and tuples are always flattened; leave it out")
+    def __post_init__(self, flatten_lists: bool) -> None:
+        if not flatten_lists:
+            raise TypeError("flatten_lists=False: nested lists and tuples are always flattened; leave it out")
         problems = [
             f"{name}={value}: must be a number that is not negative"
             for name in ("rtol", "atol")
