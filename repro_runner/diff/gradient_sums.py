@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.fx import Node
 
-from repro_runner.diff.added_zeros import Spot, slot_of
+from repro_runner.diff.added_zeros import Spot, operands_of, slot_of
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.graph_ops import OpsOfGraph, Slot, shown_name
@@ -46,10 +46,10 @@ def values_of(ops: OpsOfGraph, computed: Mapping[Node, Any]) -> list[Value]:
     for (maker, place), same in nodes.items():
         if not isinstance(computed[same[0]], Tensor) or not computed[same[0]].requires_grad:
             continue
-        takers = [(user, node) for node in same for user in node.users if user.op != "output"]
-        uses = tuple((user, node, ()) for user, node in takers if _has_tensors(computed[user]))
+        takers = {user for node in same for user in node.users if user.op != "output" and _has_tensors(computed[user])}
+        uses = tuple(spot for user in takers for spot in operands_of(user) if spot[1] in same)
         returned = tuple(at for at, each in enumerate(ops.outputs) if each in same)
-        if is_picked_apart(maker, ops) and all(user in known for user, _, _ in uses):
+        if is_picked_apart(maker, ops) and takers <= known:
             result = None if maker.op == "placeholder" else (maker, maker, place)
             found.append(Value(name=shown_name(same[0]), maker=maker, result=result, uses=uses, returned=returned))
     return found

@@ -489,13 +489,13 @@ def rich(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tenso
     """Uses of all kinds: twice by one op, without a gradient, by its size, as an item, through views, as an output."""
     y = torch.sin(x)
     with torch.no_grad():
-        z = y * 2
+        z, view = y * 2, y[0]
     first, second, third = torch.chunk(torch.cat([y * y, z * w, y.view(4, 4).t()]), 3)
     picked = first[0] + second[1] + y.detach()[2] + third.sum() / y.size(0)
     total = picked * w + torch.nn.functional.linear(first, w) + (first + second).expand(4, 4) * b
     with torch.autocast("cpu", dtype=torch.bfloat16):
         half = torch.nn.functional.linear(total, w) @ w
-    return total, half.float() + z, torch.fft.fft(y).abs().sum() + torch.tanh(b).sum()
+    return total, half.float() + z + view, torch.fft.fft(y).abs().sum() + torch.tanh(b).sum()
 
 
 def leaves() -> tuple[torch.Tensor, ...]:
