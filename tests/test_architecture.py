@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 264
-MOST_LINES = 36_190
+MOST_LINES = 36_240
 LONGEST_FUNCTION = 60
 
 

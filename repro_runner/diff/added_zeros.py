@@ -3,16 +3,33 @@ own. So zeros are added to operands of ops and to their results; they are furthe
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import torch
 from torch.fx import Graph, GraphModule, Node
+from torch.fx.node import map_arg
 
 from repro_runner.diff.graph_ops import OpsOfGraph, Place, Slot
 
+T = TypeVar("T")
 Spot = tuple[Node, Node, Place]
-"""Where a zero is added: to an operand of a node, which another yields; or to its own result, or an item of it."""
+"""Where a zero is added: to what a node takes of another, for the nth time; or to its own result, or an item of it."""
+
+
+def operands_of(node: Node) -> list[Spot]:
+    """A spot for each time that a node takes another, in order."""
+    times = Counter[Node]()
+    spots: list[Spot] = []
+
+    def note(taken: Node) -> Node:
+        spots.append((node, taken, (times[taken],)))
+        times[taken] += 1
+        return taken
+
+    map_arg((node.args, node.kwargs), note)
+    return spots
 
 
 def slot_of(node: Node, ops: OpsOfGraph) -> Slot:
@@ -24,6 +41,12 @@ def slot_of(node: Node, ops: OpsOfGraph) -> Slot:
         return node, ()
     maker, place = slot_of(source, ops)
     return maker, (*place, item)
+
+
+def in_turn(operands: Iterable[T]) -> Callable[[Node], T]:
+    """A function for `map_arg` that gives one after the other, in the order of `operands_of`."""
+    left = iter(operands)
+    return lambda _taken: next(left)
 
 
 def with_zeros(ops: OpsOfGraph, spots: Sequence[Spot]) -> GraphModule:
@@ -44,8 +67,7 @@ def with_zeros(ops: OpsOfGraph, spots: Sequence[Spot]) -> GraphModule:
     for node in ops.graph.graph.nodes:
         if node.op == "placeholder":
             continue
-        operands = {each: plus_zeros(copies[each], (node, each, ())) for each in node.all_input_nodes}
-        copies[node] = graph.node_copy(node, operands.__getitem__)
+        copies[node] = graph.node_copy(node, in_turn([plus_zeros(copies[spot[1]], spot) for spot in operands_of(node)]))
         maker, place = slot_of(node, ops)
         copies[node] = plus_zeros(copies[node], (maker, maker, place))
     return GraphModule(ops.graph, graph)

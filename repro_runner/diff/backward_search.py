@@ -14,12 +14,12 @@ from torch import Tensor
 from torch.fx import Interpreter, Node
 from torch.fx.node import map_arg
 
-from repro_runner.diff.added_zeros import Spot, with_zeros
+from repro_runner.diff.added_zeros import Spot, in_turn, operands_of, with_zeros
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.gradient_sums import Value, is_picked_apart, unlike_sum, values_of
 from repro_runner.diff.graph_ops import GraphOp, shown_name, tensors_by_place, value_at
-from repro_runner.diff.graph_runs import GraphRun, run_graph
+from repro_runner.diff.graph_runs import GraphRun
 from repro_runner.diff.judging import (
     CopiesChanged,
     GraphUnderTest,
@@ -31,6 +31,7 @@ from repro_runner.diff.judging import (
     named_op,
     unknown,
 )
+from repro_runner.torch_seams import pytree
 
 _ALL_RIGHT = (
     "the backward of every op is right for the gradients that it was given, "
@@ -53,9 +54,10 @@ class _BackwardSearch:
         self._graph, self._symptom = graph, set(symptom)
         self._eager = _Eager(graph)
         self._values = values_of(graph.ops, self._eager.env)
-        returned = (each for each in graph.ops.outputs if isinstance(each, Node) and self._eager.has_a_gradient(each))
+        outputs = graph.ops.outputs[: graph.weighted]
+        returned = (each for each in outputs if isinstance(each, Node) and self._eager.has_a_gradient(each))
         ends = sorted(returned, key=lambda each: len(each.users))
-        self._end: list[Spot] = [(graph.ops.graph.graph.output_node(), each, ()) for each in ends[:1]]
+        self._end: list[Spot] = [(graph.ops.graph.graph.output_node(), each, (0,)) for each in ends[:1]]
         """An output, best one that nothing else takes. Its gradient is known: the backward began with it."""
 
     def find(self) -> FirstDifference:
@@ -93,7 +95,7 @@ class _BackwardSearch:
         """Of the values whose gradients are sums in eager. Under `no_grad`, say, they are not."""
         graph, spots = self._graph, _spots_of(self._values)
         module, inputs = with_zeros(graph.ops, spots), graph.inputs.with_leaves(self._eager.zeros(spots))
-        run = run_graph(module, inputs, gradients=True)
+        run = graph.run(module, inputs)
         found = self._gradients(spots, run)
         values = [value for value in self._values[::-1] if self._unlike_sum(value, found, run) is None]
         inputs_of_graph = [value for value in values if value.result is None]
@@ -135,8 +137,8 @@ class _BackwardSearch:
         run = graph.watch(with_zeros(graph.ops, spots), inputs, self._symptom)
         found = self._gradients(spots, run)
         for end in self._end:
-            known = [weight for at, weight in run.weights.items() if graph.ops.outputs[at] is end[1]]
-            if known and self._unlike(torch.stack(known).sum(dim=0), found[end][0]):
+            known = run.weights.get(graph.ops.outputs.index(end[1]))
+            if known is not None and self._unlike(known, found[end][0]):
                 raise CopiesChanged
         return found, run
 
@@ -169,7 +171,7 @@ class _Eager(Interpreter):
     def __init__(self, graph: GraphUnderTest) -> None:
         super().__init__(graph.ops.graph, garbage_collect_values=False)
         self._ops = {op.node for op in graph.ops.ops}
-        self._leaves: dict[Node, dict[Node, Tensor]] = {}
+        self._leaves: dict[Node, dict[Spot, Tensor]] = {}
         graph.inputs.restore_random()
         with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
             self.run(*graph.inputs.fresh()[0])
@@ -177,14 +179,15 @@ class _Eager(Interpreter):
     def run_node(self, n: Node) -> Any:
         if n not in self._ops:
             return super().run_node(n)
-        operands = [each for each in n.all_input_nodes if self.has_a_gradient(each)]
-        self._leaves[n] = leaves = {each: self.env[each].detach().requires_grad_() for each in operands}
-        args, kwargs = map_arg((n.args, n.kwargs), lambda node: leaves.get(node, self.env[node]))
-        return getattr(self, n.op)(n.target, args, kwargs)
+        spots = operands_of(n)
+        differentiated = (spot for spot in spots if self.has_a_gradient(spot[1]))
+        self._leaves[n] = leaves = {spot: self.env[spot[1]].detach().requires_grad_() for spot in differentiated}
+        args, kwargs = map_arg((n.args, n.kwargs), in_turn(leaves.get(spot, self.env[spot[1]]) for spot in spots))
+        return pytree.tree_map(_without_lost_grad, getattr(self, n.op)(n.target, args, kwargs))
 
     def of(self, spot: Spot) -> Tensor:
-        _, node, place = spot
-        return value_at(self.env[node], place)  # type: ignore[no-any-return]
+        taker, node, place = spot
+        return value_at(self.env[node], place if taker is node else ())  # type: ignore[no-any-return]
 
     def zeros(self, spots: Sequence[Spot]) -> list[Tensor]:
         return [torch.zeros_like(self.of(spot)) for spot in spots]
@@ -196,7 +199,7 @@ class _Eager(Interpreter):
         """The operands and the results of an op that have a gradient."""
         results = [(op.node, op.node, place) for place in tensors_by_place(self.env[op.node])]
         there = [spot for spot in results if self.of(spot).requires_grad]
-        return [*((op.node, each, ()) for each in self._leaves[op.node]), *there]
+        return [*self._leaves[op.node], *there]
 
     def gradients(self, op: GraphOp, found: Gradients) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """(what eager gives, what the backend gave) for each operand."""
@@ -208,12 +211,17 @@ class _Eager(Interpreter):
             expected = torch.autograd.grad(
                 results, list(leaves.values()), gradients, retain_graph=True, allow_unused=True
             )
-        names = [(f"gradient of {shown_name(node)}",) for node in leaves]
-        got = [found[op.node, node, ()][0] for node in leaves]
+        names = [(f"gradient of {shown_name(node)}", ", taken again" * time) for _, node, (time,) in leaves]
+        got = [found[spot][0] for spot in leaves]
         return (
             {name: _or_zeros(grad, leaf) for name, grad, leaf in zip(names, expected, leaves.values(), strict=True)},
             dict(zip(names, got, strict=True)),
         )
+
+
+def _without_lost_grad(result: Any) -> Any:
+    """A view that was made under `no_grad` requires a gradient, and passes none on."""
+    return result.detach() if isinstance(result, Tensor) and result.grad_fn is None else result
 
 
 def _or_zeros(gradient: Tensor | None, like: Tensor) -> Tensor:

@@ -59,13 +59,15 @@ def _search(graph: GraphUnderTest, symptom: Iterable[str]) -> FirstDifference:
 def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstDifference:
     """The same with the graph in aten ops, which write to nothing."""
     try:
-        lowered = GraphUnderTest(_functional(graph), graph.inputs, graph.backend, graph.config)
-        compiled = graph.backend(deepcopy(lowered.ops.graph), graph.inputs.fresh()[0])
-        symptom = lowered.examine(compiled)
+        module, written = _functional(graph)
+        lowered = GraphUnderTest(module, graph.inputs, graph.backend, graph.config, weighted=graph.outputs)
+        symptom = lowered.examine(graph.backend(deepcopy(module), graph.inputs.fresh()[0]))
+        run = lowered.found.with_writes(graph.outputs, written)
     except Exception as error:  # noqa: BLE001 - tracing and the backend may raise anything: then this way is closed
         return replace(so_far, open=(*so_far.open, f"the graph of aten ops can't be tried: {describe_error(error)}"))
-    if not symptom:
-        return replace(so_far, open=(*so_far.open, "the same graph in aten ops does not differ"))
+    if not symptom or graph.has_another_difference(run):
+        how = "differs in another way" if symptom else "does not differ"
+        return replace(so_far, open=(*so_far.open, f"the same graph in aten ops {how}"))
     found = _search(lowered, symptom)
     graph.compiled += 1 + lowered.compiled
     if found.op is None and found.kind not in ("sum", "copies"):
@@ -73,19 +75,22 @@ def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstD
     return replace(found, aten=True, ops=len(lowered.ops.ops))
 
 
-def _functional(graph: GraphUnderTest) -> GraphModule:
-    """What AOTAutograd makes of a graph. Where that writes to an input in the end, it returns the value instead."""
+def _functional(graph: GraphUnderTest) -> tuple[GraphModule, list[int]]:
+    """(what AOTAutograd makes of a graph; to which inputs that writes in the end). These values are returned instead,
+    after the outputs."""
     found: list[TracedGraph] = []
     with torch.no_grad():
         compile_eagerly(deepcopy(graph.ops.graph), graph.inputs.plain(), found.append)
     module = found[0].forward
     output = module.graph.output_node()
+    inputs, written = module.graph.find_nodes(op="placeholder"), []
     for node in module.graph.find_nodes(op="call_function", target=torch.ops.aten.copy_.default):
         output.args = ((*output.args[0], node.args[1]),)  # type: ignore[misc]
+        written.append(inputs.index(node.args[0]))
         module.graph.erase_node(node)
     module.recompile()
     copy_names_of_inputs(graph.ops.graph, module)
-    return module
+    return module, written
 
 
 class WatchedGraphs:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -75,6 +75,11 @@ class GraphRun:
         """Of an input that requires one."""
         return self.gradients[_gradient_of(place),]  # type: ignore[no-any-return]
 
+    def with_writes(self, outputs: int, written: Sequence[int]) -> GraphRun:
+        """As if the values after the first outputs had been written to these inputs."""
+        values: Flat = {(f"input {at}",): value for at, value in zip(written, self.returned[outputs:], strict=True)}
+        return replace(self, returned=self.returned[:outputs], inputs={**self.inputs, **values})
+
     @property
     def names_of_gradients(self) -> set[str]:
         return {name for (name,) in self.gradients}
@@ -85,8 +90,9 @@ class GraphRun:
         return {**named, **self.inputs, **self.gradients}
 
 
-def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool) -> GraphRun:
-    """Call a graph, or what a backend made of it; with `gradients`, run a backward from its outputs."""
+def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool, weighted: int) -> GraphRun:
+    """Call a graph, or what a backend made of it; with `gradients`, run a backward from its outputs. Those after the
+    first `weighted` count for nothing in it."""
     arguments, leaves = inputs.fresh()
     inputs.restore_random()
     with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
@@ -94,16 +100,16 @@ def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool)
     after: Flat = {
         (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
     }
-    weights = _run_backward(returned) if gradients else {}
+    weights = _run_backward(returned, weighted) if gradients else {}
     grads: Flat = {(_gradient_of(place),): leaf.grad for place, leaf in leaves.items()} if gradients else {}
     return GraphRun(returned=returned, inputs=after, gradients=grads, weights=weights)
 
 
-def _run_backward(returned: Sequence[Any]) -> dict[int, Tensor]:
+def _run_backward(returned: Sequence[Any], weighted: int) -> dict[int, Tensor]:
     """Each output weighted with random numbers. Which these are does not depend on which outputs require gradients."""
     generator = torch.Generator().manual_seed(0)
     tensors = {at: each for at, each in enumerate(returned) if isinstance(each, Tensor) and is_inexact(each.dtype)}
-    drawn = {at: random_like(each, generator) for at, each in tensors.items()}
+    drawn = {at: random_like(each, generator) * (at < weighted) for at, each in tensors.items()}
     weights = {at: weight for at, weight in drawn.items() if tensors[at].requires_grad}
     if weights:
         torch.autograd.backward([tensors[at] for at in weights], list(weights.values()))

@@ -85,14 +85,24 @@ def _confirm(op: Judged, probe: Probe[Judged]) -> tuple[dict[Judged, LeafCompari
 
 
 class GraphUnderTest:
-    """A graph that was called with `inputs`, as eager and the backend run it."""
+    """A graph that was called with `inputs`, as eager and the backend run it. A backward begins with the first
+    `weighted` outputs; default: all."""
 
-    def __init__(self, graph: GraphModule, inputs: GraphInputs, backend: Backend, config: ComparisonConfig) -> None:
+    def __init__(
+        self,
+        graph: GraphModule,
+        inputs: GraphInputs,
+        backend: Backend,
+        config: ComparisonConfig,
+        weighted: int | None = None,
+    ) -> None:
         self.inputs, self.backend, self.config = inputs, backend, config
         self.ops = OpsOfGraph(graph, inputs.fresh()[0])
+        self.weighted = self.outputs if weighted is None else weighted
         self.expected = self.run(graph)
         self.compiled = 0
-        self._found = self.expected
+        self.found = self.expected
+        """What the backend left, once it was examined."""
         self._symptom: dict[str, LeafComparison] = {}
         before: Flat = {(f"input {at}",): each for at, each in enumerate(inputs.plain()) if isinstance(each, Tensor)}
         written = differing(before, self.expected.inputs, ComparisonConfig(rtol=0, atol=0))
@@ -111,19 +121,20 @@ class GraphUnderTest:
         """Which of the inputs it stands for."""
         return self.ops.graph.graph.find_nodes(op="placeholder").index(placeholder)
 
-    def run(self, call: Callable[..., Any]) -> GraphRun:
-        return run_graph(call, self.inputs, gradients=self.config.gradients)
+    def run(self, call: Callable[..., Any], inputs: GraphInputs | None = None) -> GraphRun:
+        """Of this graph, or one that has further inputs and outputs."""
+        return run_graph(call, inputs or self.inputs, gradients=self.config.gradients, weighted=self.weighted)
 
     def examine(self, compiled: Callable[..., Any]) -> dict[str, LeafComparison]:
         """Run what the backend made of this graph, and return what differs from eager."""
-        self._found = self.run(compiled)
-        self._symptom = self.differing(self._found)
+        self.found = self.run(compiled)
+        self._symptom = self.differing(self.found)
         return self._symptom
 
     def varies(self, compiled: Callable[..., Any]) -> bool:
         """Whether another run gives something else than the one that was examined."""
         again = self.run(compiled)
-        return bool(differing(self._found.flat(self.outputs), again.flat(self.outputs), self.config))
+        return bool(differing(self.found.flat(self.outputs), again.flat(self.outputs), self.config))
 
     def written_by_mistake(self) -> LeafComparison | None:
         """An input that the backend changed, and eager leaves as it is."""
@@ -140,7 +151,7 @@ class GraphUnderTest:
             # The backend is called as Dynamo would call it: the graph is traced already.
             with torch.set_grad_enabled(torch.is_grad_enabled()):
                 compiled = self.backend(graph, inputs.fresh()[0])
-            found = run_graph(compiled, inputs, gradients=self.config.gradients)
+            found = self.run(compiled, inputs)
         except Exception as error:
             raise NotShown(
                 f"the backend failed on the graph that is watched: {describe_backend_error(error)}"
@@ -150,16 +161,19 @@ class GraphUnderTest:
         return found
 
     def refuse_another_difference(self, found: GraphRun) -> None:
-        """NotShown if something else differs from eager while the graph is watched: then what is wrong there need not
-        be wrong in the graph itself. A little more or less is no sign: other ops are fused."""
-        changed = differing(self._found.flat(self.outputs), found.flat(self.outputs), self.config)
+        """NotShown if the graph that is watched has another difference: what is wrong there need not be wrong here."""
+        if self.has_another_difference(found):
+            raise NotShown("while it is watched, something else differs, too")
+
+    def has_another_difference(self, found: GraphRun) -> bool:
+        """Whether something else differs from eager, or by something else. A little more or less is no sign: other
+        ops are fused."""
+        changed = differing(self.found.flat(self.outputs), found.flat(self.outputs), self.config)
         pairs = [(changed[name].comparison, self._symptom[name].comparison) for name in changed.keys() & self._symptom]
-        grown = any(
+        return bool(self.differing(found).keys() - self._symptom.keys()) or any(
             now is None or before is None or now.max_absolute_error > _ALIKE * before.max_absolute_error
             for now, before in pairs
         )
-        if grown or self.differing(found).keys() - self._symptom.keys():
-            raise NotShown("while it is watched, something else differs, too")
 
     def differing(self, found: GraphRun) -> dict[str, LeafComparison]:
         """By name, what differs from eager: outputs, inputs, gradients."""

@@ -181,7 +181,8 @@ WITHOUT_AN_OP = {
 
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
     """Sentences about the first difference; all but the first are indented. What is not known is left out."""
-    where = "" if found.graph is None else f"in graph {found.graph + 1} of {graphs} ({found.ops} ops) "
+    ops = f"{found.ops} aten ops" if found.aten else f"{found.ops} ops"
+    where = "" if found.graph is None else f"in graph {found.graph + 1} of {graphs} ({ops}) "
     if found.kind == "sum" and found.difference is not None:
         first = f"the {found.difference.name} is not the sum of those that the uses of the value have"
     elif found.op is None:
