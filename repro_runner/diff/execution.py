@@ -121,13 +121,13 @@ def execute(
 def _shared_memory(returned: Flat, given: Flat) -> dict[Path, tuple[str, ...]]:
     owners: dict[int, list[str]] = defaultdict(list)
     for path, leaf in given.items():
-        if (memory := _memory_of(leaf)) is not None:
+        if (memory := memory_of(leaf)) is not None:
             owners[memory].append("".join(path))
-    found = {path: _memory_of(leaf) for path, leaf in returned.items()}
+    found = {path: memory_of(leaf) for path, leaf in returned.items()}
     return {path: tuple(owners[memory]) for path, memory in found.items() if memory is not None and memory in owners}
 
 
-def _memory_of(leaf: Any) -> int | None:
+def memory_of(leaf: Any) -> int | None:
     if not isinstance(leaf, Tensor) or leaf.layout != torch.strided or not leaf.numel():
         return None
     return leaf.untyped_storage().data_ptr() or None

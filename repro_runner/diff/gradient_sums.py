@@ -3,7 +3,7 @@ a gradient is such a sum."""
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +15,7 @@ from torch.fx import Node
 from repro_runner.diff.added_zeros import Spot, operands_of, slot_of
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
+from repro_runner.diff.execution import memory_of
 from repro_runner.diff.graph_ops import OpsOfGraph, Slot, shown_name
 from repro_runner.diff.judging import differing
 from repro_runner.torch_seams import pytree
@@ -36,8 +37,11 @@ class Value:
 
 
 def values_of(ops: OpsOfGraph, computed: Mapping[Node, Any]) -> list[Value]:
-    """The inputs and the results of ops that have gradients; without those of which some uses can't be seen."""
+    """The inputs and the results of ops that have gradients; without those of which some uses can't be seen. An output
+    that is a view of another, or of an input, is no view any more once a zero is added."""
     known = {op.node for op in ops.ops}
+    outside = {*ops.outputs, *ops.graph.graph.find_nodes(op="placeholder")}
+    memory = Counter(memory_of(computed[each]) for each in outside if isinstance(each, Node))
     nodes: dict[Slot, list[Node]] = defaultdict(list)
     for node in computed:
         if node in known or node.op == "placeholder" or ops.picks_an_item(node):
@@ -46,18 +50,20 @@ def values_of(ops: OpsOfGraph, computed: Mapping[Node, Any]) -> list[Value]:
     for (maker, place), same in nodes.items():
         if not isinstance(computed[same[0]], Tensor) or not computed[same[0]].requires_grad:
             continue
-        takers = {user for node in same for user in node.users if user.op != "output" and _has_tensors(computed[user])}
+        users = dict.fromkeys(user for node in same for user in node.users if user.op != "output")
+        takers = [user for user in users if _has_tensors(computed[user])]
         uses = tuple(spot for user in takers for spot in operands_of(user) if spot[1] in same)
         returned = tuple(at for at, each in enumerate(ops.outputs) if each in same)
-        if is_picked_apart(maker, ops) and takers <= known:
+        is_alone = not returned or memory[memory_of(computed[same[0]])] == 1
+        if is_alone and is_picked_apart(maker, ops) and known.issuperset(takers):
             result = None if maker.op == "placeholder" else (maker, maker, place)
             found.append(Value(name=shown_name(same[0]), maker=maker, result=result, uses=uses, returned=returned))
     return found
 
 
 def is_picked_apart(node: Node, ops: OpsOfGraph) -> bool:
-    """Whether the value is a tensor; or everything that takes it picks an item by its place."""
-    if ops.is_tensor(node):
+    """Whether the value is a tensor, or has none; or everything that takes it picks an item by its place."""
+    if ops.is_tensor(node) or not ops.has_tensors(node):
         return True
     return all(slot_of(user, ops)[0] is not user and is_picked_apart(user, ops) for user in node.users)
 

@@ -152,6 +152,9 @@ class OpsOfGraph:
     def has_writes_or_regions(self) -> bool:
         return bool(self._regions) or any(self._seen.writes.values())
 
+    def has_tensors(self, node: Node) -> bool:
+        return bool(self._seen.tensors[node])
+
     def is_tensor(self, node: Node) -> bool:
         return () in self._seen.tensors[node]
 

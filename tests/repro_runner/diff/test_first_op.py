@@ -21,9 +21,11 @@ from tests.repro_runner.diff.wrong_backends import (
     Truth,
     adding,
     doubles_gradients_of_additions,
+    lowering,
     replaced,
     returning,
 )
+from tests.repro_runner.diff.wrong_backends import called as spoiled_ops
 from tests.scheduling import sampled
 
 pytestmark = pytest.mark.torch
@@ -542,6 +544,11 @@ def returned_and_used(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, t
     return y, torch.exp(y)
 
 
+def taken_twice(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+    y = torch.sin(x * w)
+    return y * y
+
+
 def tied(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     return torch.tanh(x @ w) @ w.t()
 
@@ -567,8 +574,11 @@ def written_and_tied(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
         (several_uses, "gradient of y", ["torch.exp", "torch.cos"], False),
         (returned_and_used, "gradient of y", ["torch.exp"], False),
         (tied, "gradient of w", ["operator.matmul", "Tensor.t"], False),
-        (items, "gradient of one", ["torch.exp", "Tensor.t"], False),
-        (written, "gradient of add", ["aten.exp.default", "aten.cos.default"], True),
+        (taken_twice, "gradient of y", ["operator.mul"], False),
+        pytest.param(items, "gradient of one", ["torch.exp", "Tensor.t"], False, marks=pytest.mark.prove),
+        pytest.param(
+            written, "gradient of add", ["aten.exp.default", "aten.cos.default"], True, marks=pytest.mark.prove
+        ),
         (written_and_tied, "gradient of w", ["aten.mm.default", "aten.t.default"], True),
     ],
 )
@@ -587,6 +597,32 @@ def test_a_wrong_sum_of_gradients_is_named_with_the_uses(
         assert [str(each) for each in found.uses[0].operands] == ["x: float32[4, 4]", "w: float32[4, 4]"]
     assert f"the {name} is not the sum" in report.summary() and found.to_document()["uses"]
     assert ("The graph returns the value, too" in report.summary()) == (program is returned_and_used)
+
+
+def test_an_aten_graph_that_differs_in_another_way_proves_nothing() -> None:
+    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        is_aten = any("aten" in str(node.target) for node in graph.graph.nodes)
+        spoiled_op = "aten.cos" if is_aten else "tanh_backward"
+        return lowering(backward=spoiled_ops(spoiled_op))(Truth())(graph, inputs)
+
+    def program(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
+        return torch.tanh(torch.sin(x * w).mul_(2))
+
+    found = first_difference(program, leaves()[:2], backend, GRADIENTS)
+    assert (found.kind, found.op) == ("unknown", None)
+    assert "the same graph in aten ops differs in another way" in found.open
+
+
+def test_an_output_that_is_a_view_of_another_is_not_judged() -> None:
+    """With a zero added it is no view any more: the graph that is watched adds up other gradients."""
+
+    def program(x: torch.Tensor, w: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        y = torch.sin(x * w)
+        z = y.t()
+        return torch.exp(z), y, z
+
+    found = first_difference(program, leaves()[:2], adding(without_the_second)(Truth()), GRADIENTS)
+    assert (found.kind, found.op) == ("unknown", None)
 
 
 def summed(terms: Sequence[torch.Tensor]) -> torch.Tensor:
