@@ -183,7 +183,8 @@ class _Eager(Interpreter):
         differentiated = (spot for spot in spots if self.has_a_gradient(spot[1]))
         self._leaves[n] = leaves = {spot: self.env[spot[1]].detach().requires_grad_() for spot in differentiated}
         args, kwargs = map_arg((n.args, n.kwargs), in_turn(leaves.get(spot, self.env[spot[1]]) for spot in spots))
-        return pytree.tree_map(_without_lost_grad, getattr(self, n.op)(n.target, args, kwargs))
+        result = getattr(self, n.op)(n.target, args, kwargs)
+        return pytree.tree_map(lambda each: _differentiated(each, leaves.values()), result)
 
     def of(self, spot: Spot) -> Tensor:
         taker, node, place = spot
@@ -219,8 +220,11 @@ class _Eager(Interpreter):
         )
 
 
-def _without_lost_grad(result: Any) -> Any:
-    """A view that was made under `no_grad` requires a gradient, and passes none on."""
+def _differentiated(result: Any, operands: Iterable[Tensor]) -> Any:
+    """A result by which it can be told whether it has a gradient. Dropout may return its operand itself; and a view
+    that was made under `no_grad` requires a gradient, and passes none on."""
+    if any(result is operand for operand in operands):
+        result = result.view_as(result)
     return result.detach() if isinstance(result, Tensor) and result.grad_fn is None else result
 
 

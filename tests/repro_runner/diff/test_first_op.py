@@ -109,7 +109,7 @@ def thirty_ops(x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
     j = torch.cat([h, b], 0)
     k, m = j.chunk(2, 0)
     n = k + m
-    o = n.clone()
+    o = torch.abs(n)
     o.mul_(2.0)
     p = torch.nn.functional.layer_norm(o, (4,))
     q = torch.nn.functional.gelu(p)
@@ -492,6 +492,7 @@ def rich(x: torch.Tensor, w: torch.Tensor, b: torch.Tensor) -> tuple[torch.Tenso
     y = torch.sin(x)
     with torch.no_grad():
         z, view = y * 2, y[0]
+    y = torch.nn.functional.dropout(y, training=False)
     first, second, third = torch.chunk(torch.cat([y * y, z * w, y.view(4, 4).t()]), 3)
     picked = first[0] + second[1] + y.detach()[2] + third.sum() / y.size(0)
     total = picked * w + torch.nn.functional.linear(first, w) + (first + second).expand(4, 4) * b
