@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import gc
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,11 @@ from repro_runner.bench.break_cost import (
     measure_break_cost,
 )
 from repro_runner.bench.catalogue import MODELS, SIZES, Measurement
-from repro_runner.bench.measuring import CPU_TIME, WALL_TIME, PeakMemory, clock_of, latency, spread
+from repro_runner.bench.measuring import CPU_TIME, WALL_TIME, clock_of, latency, spread
 from repro_runner.bench.networks import count_parameters, make_model, make_subject, scan
 from repro_runner.bench.row import measure_row
 from repro_runner.capture import capture_breaks
+from tests.conftest import ROOT
 from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::repro_runner.backends.ConstraintWarning")]
@@ -156,13 +158,15 @@ def test_one_thread_is_measured_in_its_own_time_and_many_by_the_clock() -> None:
 
 
 def test_peak_memory_counts_what_a_call_takes_and_gives_back() -> None:
-    gc.collect()  # what other tests left would be given back meanwhile
-    memory = PeakMemory("cpu")
-    taken = memory.of(lambda: torch.ones(256 * 1024**2 // 4))
-    assert taken is not None
+    """In a new process: in this one, what other tests left would be given back meanwhile."""
+    program = (
+        "import torch; from repro_runner.bench.measuring import PeakMemory; "
+        "print(PeakMemory('cpu').of(lambda: torch.ones(256 * 1024**2 // 4)), "
+        "PeakMemory('cpu').of(lambda: torch.ones(4)))"
+    )
+    printed = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    taken, little = map(int, printed.stdout.split())
     assert 240 * 1024**2 < taken < 400 * 1024**2
-    little = PeakMemory("cpu").of(lambda: torch.ones(4))
-    assert little is not None
     assert little < 20 * 1024**2
 
 
