@@ -56,7 +56,8 @@ class ChildFailed(Exception):
         how = how.removesuffix(" before it was done")
         self.how, self.doing, self.stack = how, doing, stack
         """`was killed by SIGSEGV`; what it was doing; its Python stack, as it was then."""
-        self.where = innermost_frame(stack)
+        # Until the child says what it is doing, it imports torch: the packages in that stack are not the user's.
+        self.where = innermost_frame(stack) if doing != Doing() else ""
         remedy = next((f"; {option} gives it more" for start, option in _REMEDIES.items() if how.startswith(start)), "")
         self._what = f"the process {how} while {doing.words}{remedy}"
         super().__init__(f"{self.where}: {self._what}" if self.where else self._what)
