@@ -3,6 +3,7 @@ own. So zeros are added to operands of ops and to their results; they are furthe
 
 from __future__ import annotations
 
+import copy
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
@@ -70,4 +71,4 @@ def with_zeros(ops: OpsOfGraph, spots: Sequence[Spot]) -> GraphModule:
         copies[node] = graph.node_copy(node, in_turn([plus_zeros(copies[spot[1]], spot) for spot in operands_of(node)]))
         maker, place = slot_of(node, ops)
         copies[node] = plus_zeros(copies[node], (maker, maker, place))
-    return GraphModule(ops.graph, graph)
+    return copy.deepcopy(GraphModule(ops.graph, graph))  # a compiler may change what the graph refers to

@@ -21,9 +21,11 @@ from repro_runner.diff.gradient_sums import Value, is_picked_apart, unlike_sum, 
 from repro_runner.diff.graph_ops import GraphOp, shown_name, tensors_by_place, value_at
 from repro_runner.diff.graph_runs import GraphRun
 from repro_runner.diff.judging import (
+    EAGER_TOO,
     CopiesChanged,
     GraphUnderTest,
     NotShown,
+    Unjudged,
     Wrong,
     differing,
     found_op,
@@ -44,8 +46,10 @@ Gradients = Mapping[Spot, Sequence[Tensor]]
 
 def search_backward(graph: GraphUnderTest, symptom: Iterable[str]) -> FirstDifference:
     """Whose backward is wrong; `symptom` are the names of the gradients that differ."""
-    if graph.ops.has_writes_or_regions:  # a sum in place of a tensor would not be written to
-        return unknown([(len(graph.ops.ops), "the graph writes to tensors in place")], graph)
+    if graph.ops.has_writes:  # a sum in place of a tensor would not be written to
+        return unknown(dict.fromkeys(graph.ops.ops, "the graph writes to tensors in place"), graph)
+    if graph.ops.has_regions:
+        return unknown(dict.fromkeys(graph.ops.ops, "nothing can be added to values inside vmap and the like"), graph)
     return _BackwardSearch(graph, symptom).find()
 
 
@@ -62,60 +66,71 @@ class _BackwardSearch:
 
     def find(self) -> FirstDifference:
         graph = self._graph
-        ops = [op for op in graph.ops.ops[::-1] if is_picked_apart(op.node, graph.ops)]
-        hidden = [(left, _NOT_PICKED)] if (left := len(graph.ops.ops) - len(ops)) else []
+        hidden = {op: _NOT_PICKED for op in graph.ops.ops if not is_picked_apart(op.node, graph.ops)}
+        ops = [op for op in graph.ops.ops[::-1] if op not in hidden]
         try:
             wrong, unjudged = judge_in_parts(ops, self._probe, graph.config.max_probes)
             if wrong:
-                return found_op("backward", graph, wrong)
+                first = next(iter(wrong))
+                before = {op: why for op, why in hidden.items() if op.position > first.position}
+                return found_op("backward", wrong, before | unjudged)
             sums, unsummed = self._judge_sums()
         except CopiesChanged as reason:
             return FirstDifference(kind="copies", compiled=0, open=(str(reason),) if str(reason) else ())
         if sums:
             return self._found_sum(sums)
-        found = unknown([*hidden, *unjudged], graph)
-        why = dict.fromkeys(f"of some gradients it is not known whether they are sums: {why}" for _, why in unsummed)
+        found = unknown(hidden | unjudged, graph)
+        reasons = dict.fromkeys(unsummed.values())
+        why = [f"of some gradients it is not known whether they are sums: {reason}" for reason in reasons]
         return replace(found, open=(*(found.open if unjudged or hidden else [_ALL_RIGHT]), *why))
 
-    def _probe(self, ops: Sequence[GraphOp]) -> Wrong:
-        found, run = self._watch([spot for op in ops for spot in self._eager.spots(op)])
+    def _probe(self, ops: Sequence[GraphOp]) -> tuple[Wrong[GraphOp], Unjudged[GraphOp]]:
+        spots = [spot for op in ops for spot in self._eager.spots(op)]
+        found, run = self._watch(spots)
         # Of a value with one use both gradients are watched, and are the same: else zeros are no way to see gradients.
         alone = [value for value in self._values if value.result and len(value.uses) == 1 and not value.returned]
         rows = [[found[spot][0] for spot in _spots_of([value]) if spot in found] for value in alone]
         if any(self._unlike(*row) for row in rows if len(row) == 2):
             raise CopiesChanged(_CHANGED)
         self._graph.refuse_another_difference(run)
-        return {op: leaf for op in ops if (leaf := self._judge(op, found)) is not None}
+        wrong = {op: leaf for op in ops if (leaf := self._judge(op, found)) is not None}
+        eager, _ = self._run_eager(spots) if wrong else ({}, run)
+        doubtful = [op for op in wrong if self._judge(op, eager) is not None]
+        return {op: leaf for op, leaf in wrong.items() if op not in doubtful}, dict.fromkeys(doubtful, EAGER_TOO)
+
+    def _run_eager(self, spots: Sequence[Spot]) -> tuple[Gradients, GraphRun]:
+        """What is found if eager is the backend."""
+        module, inputs = with_zeros(self._graph.ops, spots), self._graph.inputs.with_leaves(self._eager.zeros(spots))
+        run = self._graph.run(module, inputs)
+        return self._gradients(spots, run), run
 
     def _judge(self, op: GraphOp, found: Gradients) -> LeafComparison | None:
         expected, got = self._eager.gradients(op, found)
         return next(iter(differing(expected, got, self._graph.config, "gradient").values()), None)
 
-    def _judge_sums(self) -> tuple[dict[Value, LeafComparison], list[tuple[int, str]]]:
+    def _judge_sums(self) -> tuple[Wrong[Value], Unjudged[Value]]:
         """Of the values whose gradients are sums in eager. Under `no_grad`, say, they are not."""
-        graph, spots = self._graph, _spots_of(self._values)
-        module, inputs = with_zeros(graph.ops, spots), graph.inputs.with_leaves(self._eager.zeros(spots))
-        run = graph.run(module, inputs)
-        found = self._gradients(spots, run)
+        found, run = self._run_eager(_spots_of(self._values))
         values = [value for value in self._values[::-1] if self._unlike_sum(value, found, run) is None]
         inputs_of_graph = [value for value in values if value.result is None]
-        unjudged = []
+        unjudged: Unjudged[Value] = {}
         # Inputs first: to watch them changes less, since the backward returns their gradients as it is.
         for part in (inputs_of_graph, [value for value in values if value.result is not None]):
-            wrong, left = judge_in_parts(part, self._probe_sums, graph.config.max_probes - graph.compiled)
+            left = self._graph.config.max_probes - self._graph.compiled
+            wrong, others = judge_in_parts(part, self._probe_sums, left)
             if wrong:
-                return wrong, []
-            unjudged += left
+                return wrong, {}
+            unjudged |= others
         return {}, unjudged
 
-    def _probe_sums(self, values: Sequence[Value]) -> dict[Value, LeafComparison]:
+    def _probe_sums(self, values: Sequence[Value]) -> tuple[Wrong[Value], Unjudged[Value]]:
         """Two zeros are added to each use. If they have the same gradient, then so has what they are added to."""
         spots = _spots_of(values)
         found, run = self._watch([*spots, *(use for value in values for use in value.uses)])
         if any(self._unlike(*found[use][:2]) for value in values for use in value.uses):
             raise NotShown(_CHANGED)
         self._graph.refuse_another_difference(run)
-        return {value: leaf for value in values if (leaf := self._unlike_sum(value, found, run)) is not None}
+        return {value: leaf for value in values if (leaf := self._unlike_sum(value, found, run)) is not None}, {}
 
     def _unlike_sum(self, value: Value, found: Gradients, run: GraphRun) -> LeafComparison | None:
         if not value.uses:
@@ -154,7 +169,7 @@ class _BackwardSearch:
     def _found_sum(self, sums: Mapping[Value, LeafComparison]) -> FirstDifference:
         value, difference = next(iter(sums.items()))
         takers = {user for user, _, _ in value.uses}
-        uses = tuple(named_op(op, self._graph) for op in self._graph.ops.ops if op.node in takers)
+        uses = tuple(named_op(op) for op in self._graph.ops.ops if op.node in takers)
         returned = ("the graph returns the value, too",) if value.returned else ()
         return FirstDifference(
             kind="sum", compiled=0, difference=difference, uses=uses, open=returned, others=len(sums) - 1

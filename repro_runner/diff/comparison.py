@@ -12,7 +12,7 @@ from torch import Tensor
 
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.execution import Execution
-from repro_runner.diff.tensors import TensorComparison, compare_tensors
+from repro_runner.diff.tensors import TensorComparison, comparable, compare_tensors
 from repro_runner.values import Container, Flat, Path
 
 _EXACT = ComparisonConfig(rtol=0, atol=0)
@@ -25,7 +25,7 @@ class LeafComparison:
     name: str
     """`output.logits[0]`, `model.fc.weight.grad`, `args[0]`."""
     part: str
-    """`output`, `gradient`, or what the call wrote to: `input`, `state`."""
+    """`output`, `memory` of one, `gradient`, or what the call wrote to: `input`, `state`."""
     passed: bool
     reason: str = ""
     comparison: TensorComparison | None = None
@@ -53,7 +53,8 @@ def compare_executions(
 
 
 def _compare_memory(reference: Execution, test: Execution) -> Iterator[LeafComparison]:
-    """Outputs that share memory with what was given, on one side only: a write to one would change the other."""
+    """Outputs that share memory with what was given, or with each other, on one side only: a write to one would change
+    the other."""
     both = [path for path, leaf in reference.output.items() if _are_alike(leaf, test.output.get(path))]
     for path in both:
         expected, found = (set(side.shared.get(path, ())) for side in (reference, test))
@@ -63,7 +64,7 @@ def _compare_memory(reference: Execution, test: Execution) -> Iterator[LeafCompa
             reason = f"should share memory with {', '.join(fewer)}, and does not"
         else:
             continue
-        yield LeafComparison(name=f"memory of {''.join(path)}", part="output", passed=False, reason=reason)
+        yield LeafComparison(name=f"memory of {''.join(path)}", part="memory", passed=False, reason=reason)
 
 
 def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonConfig) -> Iterator[LeafComparison]:
@@ -96,7 +97,7 @@ def _are_alike(one: Any, other: Any) -> bool:
 def _is_only_nan(value: Any) -> bool:
     if not isinstance(value, Tensor) or not (value.is_floating_point() or value.is_complex()) or not value.numel():
         return False
-    return bool(value.isnan().all())
+    return bool(comparable(value, value)[0].isnan().all())
 
 
 def variation(first: Execution, again: Execution) -> dict[str, float]:
@@ -133,7 +134,7 @@ def _written_paths(before: Flat, after: Flat) -> Iterator[Path]:
         was = before.get(path)
         if isinstance(leaf, Tensor) and isinstance(was, Tensor):
             # Most parameters are as they were, which this finds at once; NaN and sparse tensors take the long way.
-            plain = was.dtype == leaf.dtype and was.layout == leaf.layout == torch.strided
+            plain = was.dtype == leaf.dtype and was.layout == leaf.layout == torch.strided and not leaf.is_meta
             if not (plain and torch.equal(was, leaf)) and not compare_tensors(was, leaf, _EXACT).passed:
                 yield path
         elif not _are_equal(was, leaf):

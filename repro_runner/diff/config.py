@@ -50,12 +50,12 @@ class ComparisonConfig:
             f"{name}={value}: must be a number that is not negative"
             for name in ("rtol", "atol")
             for value in _values(getattr(self, name))
-            if not value >= 0
+            if not isinstance(value, float | int) or not value >= 0
         ]
         problems += [
-            f"{name}={value}: must be at least {least}"
+            f"{name}={value}: must be a whole number, at least {least}"
             for name, least in (("max_ulp", 0), ("repeats", 1), ("max_probes", 1))
-            if (value := getattr(self, name)) is not None and value < least
+            if (value := getattr(self, name)) is not None and (not isinstance(value, int) or value < least)
         ]
         if self.rtol is not None and self.max_ulp is not None:
             problems.append("max_ulp takes the place of rtol; give one of them")

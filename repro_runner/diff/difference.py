@@ -19,16 +19,21 @@ class Op:
     source: str
     """`file:line` of the user's code."""
     position: int
-    """Counted from 1 among the ops that yield tensors."""
-    operands: tuple[Operand, ...]
+    """Counted from 1 among the ops that compute tensors."""
+    count: int = 1
+    """More than one: it is one of so many, beginning with this position."""
+    operands: tuple[Operand, ...] = ()
 
     def to_document(self) -> dict[str, Any]:
         operands = [{"name": each.name, "dtype": each.dtype, "shape": list(each.shape)} for each in self.operands]
-        plain = {name: getattr(self, name) for name in ("name", "node", "source", "position")}
+        plain = {name: getattr(self, name) for name in ("name", "node", "source", "position", "count")}
         return {**plain, "operands": operands}
 
     def __str__(self) -> str:
-        return f"{self.name} (node {self.node}, op {self.position}{f', {self.source}' if self.source else ''})"
+        which = f"node {self.node}, op {self.position}"
+        if self.count > 1:
+            which = f"ops {self.position} to {self.position + self.count - 1}"
+        return f"{self.name} ({which}{f', {self.source}' if self.source else ''})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from repro_runner.constraints.nodes import node_value
 from repro_runner.graphs.by_name import Backend, find_backend
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.output.units import counted
-from repro_runner.values import Flat, Path, flatten
+from repro_runner.values import Flat, Path, flatten, is_inexact
 
 CompiledGraph = Callable[..., Any]
 
@@ -91,7 +91,7 @@ class Execution:
     state: Flat
     gradients: Flat
     shared: Mapping[Path, tuple[str, ...]] = field(default_factory=dict)
-    """Outputs that share memory with inputs, parameters or buffers, by the names of these."""
+    """Outputs that share memory with inputs, parameters, buffers or outputs before them, by the names of these."""
 
 
 def execute(
@@ -108,7 +108,7 @@ def execute(
     output = {path: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for path, leaf in returned.items()}
     shared = _shared_memory(returned, {**inputs_of(args, kwargs), **state_of(model)})
     if gradients:
-        _run_backward(subject, returned)
+        run_backward(list(returned.values()), subject.seed)
     return Execution(
         output=output,
         inputs=inputs_of(args, kwargs),
@@ -120,17 +120,23 @@ def execute(
 
 def _shared_memory(returned: Flat, given: Flat) -> dict[Path, tuple[str, ...]]:
     owners: dict[int, list[str]] = defaultdict(list)
-    for path, leaf in given.items():
+    shared = {}
+    for path, leaf in (*given.items(), *returned.items()):
         if (memory := memory_of(leaf)) is not None:
+            if path in returned and owners[memory]:
+                shared[path] = tuple(owners[memory])
             owners[memory].append("".join(path))
-    found = {path: memory_of(leaf) for path, leaf in returned.items()}
-    return {path: tuple(owners[memory]) for path, memory in found.items() if memory is not None and memory in owners}
+    return shared
 
 
 def memory_of(leaf: Any) -> int | None:
+    """Where it is; None for what has no memory of its own."""
     if not isinstance(leaf, Tensor) or leaf.layout != torch.strided or not leaf.numel():
         return None
-    return leaf.untyped_storage().data_ptr() or None
+    try:
+        return leaf.untyped_storage().data_ptr() or None
+    except RuntimeError:  # inside vmap and the like
+        return None
 
 
 def _refuse_iterators(returned: Flat) -> None:
@@ -157,14 +163,19 @@ def _leaves_that_require_grad(model: Callable[..., Any], args: Any, kwargs: Any)
     return found
 
 
-def _run_backward(subject: ModelUnderTest, returned: Flat) -> None:
-    """Each output weighted with random numbers, the same on both sides: a sum would hide errors that cancel out."""
-    tensors = [leaf for leaf in returned.values() if isinstance(leaf, Tensor) and leaf.requires_grad]
-    if not tensors:
-        problem = "no output requires grad, so there are no gradients to compare; leave them out"
-        raise InvalidInput([Problem(subject.name, problem)])
-    generator = torch.Generator().manual_seed(subject.seed)
-    torch.autograd.backward(tensors, [random_like(each, generator) for each in tensors])
+def run_backward(returned: Sequence[Any], seed: int = 0, weighted: int | None = None) -> dict[int, Tensor]:
+    """Run a backward, and return the gradients with which it begins, by output. They are random: a sum would hide
+    errors that cancel out. Which they are does not depend on which outputs require grad. Outputs after the first
+    `weighted` count for nothing."""
+    generator = torch.Generator().manual_seed(seed)
+    tensors = {at: each for at, each in enumerate(returned) if isinstance(each, Tensor) and is_inexact(each.dtype)}
+    drawn = {at: random_like(each, generator) for at, each in tensors.items()}
+    weights = {
+        at: weight * (weighted is None or at < weighted) for at, weight in drawn.items() if tensors[at].requires_grad
+    }
+    if weights:
+        torch.autograd.backward([tensors[at] for at in weights], list(weights.values()))
+    return weights
 
 
 def random_like(tensor: Tensor, generator: torch.Generator) -> Tensor:

@@ -48,12 +48,18 @@ def search_graph(
         first = _search(under_test, symptom)
     if first.kind == "unknown":
         first = _search_functional(under_test, first)
-    return replace(first, compiled=under_test.compiled, ops=first.ops or len(under_test.ops.ops))
+    return replace(first, compiled=under_test.compiled, ops=first.ops or under_test.ops.count)
 
 
 def _search(graph: GraphUnderTest, symptom: Iterable[str]) -> FirstDifference:
     forward = [name for name in symptom if name not in graph.expected.names_of_gradients]
-    return ForwardSearch(graph, forward).find() if forward else search_backward(graph, symptom)
+    if forward:
+        return ForwardSearch(graph, forward).find()
+    found = search_backward(graph, symptom)
+    lost = [
+        f"output {at} requires no grad as it is returned" for at in graph.expected.weights.keys() - graph.found.weights
+    ]
+    return replace(found, open=(*found.open, *lost)) if found.kind == "unknown" else found
 
 
 def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstDifference:
@@ -72,7 +78,7 @@ def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstD
     graph.compiled += 1 + lowered.compiled
     if found.op is None and found.kind not in ("sum", "copies"):
         return replace(so_far, open=(*so_far.open, *(f"in aten ops: {each}" for each in found.open)))
-    return replace(found, aten=True, ops=len(lowered.ops.ops))
+    return replace(found, aten=True, ops=lowered.ops.count)
 
 
 def _functional(graph: GraphUnderTest) -> tuple[GraphModule, list[int]]:

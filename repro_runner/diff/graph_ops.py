@@ -16,6 +16,7 @@ from torch import Tensor
 from torch.fx import Graph, GraphModule, Interpreter, Node
 
 from repro_runner.constraints.nodes import op_name, source_line
+from repro_runner.diff.execution import memory_of
 from repro_runner.torch_seams import pytree
 
 Place = tuple[int, ...]
@@ -30,6 +31,12 @@ _OPENS = re.compile(r"_increment_nesting$|^_?enter_(?!autocast)")
 _CLOSES = re.compile(r"_decrement_nesting$|^_?exit_(?!autocast)")
 # These write to running statistics, and torch does not count that as a write.
 _WRITES_UNSEEN = re.compile(r"batch_norm|instance_norm")
+# What these yield is whatever the memory holds.
+_UNINITIALISED = re.compile(r"\b(new_)?empty(_like|_strided|_permuted)?\b")
+# These bring tensors into a region, and out of it.
+_PASSES_ON = re.compile(r"_functorch\b")
+# A number that a tensor's values decide: it can't be an output of every backend's graphs, so that nobody can watch it.
+_NUMBERS = re.compile(r"\b(item|tolist|_local_scalar_dense)\b")
 _CALLS = ("call_function", "call_method", "call_module")
 _HELD = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
 _LOCAL = re.compile(r"^[LG]\['([^']+)'\]")
@@ -56,22 +63,38 @@ class GraphOp:
 
     nodes: tuple[Node, ...]
     """The op itself; or all nodes of the region, from the one that opens it to the one that closes it."""
-    node: Node
-    """The op itself; or the last op of the region whose value is used outside."""
+    computing: tuple[Node, ...]
+    """The op itself; or those of the region that compute tensors."""
+    position: int
+    """Of the first of these in the graph, counted from 1 among those that compute tensors."""
     operands: tuple[Operand, ...]
     before: tuple[Moment, ...]
     """The tensors that it takes, each at the last moment before it."""
     after: tuple[Moment, ...]
     """The tensors that it yields, and those that it writes to."""
+    hidden: str = ""
+    """Why it can't be judged, whatever is watched."""
+
+    @property
+    def node(self) -> Node:
+        """The op itself; or the last one of the region."""
+        return self.computing[-1]
 
     @property
     def name(self) -> str:
         """As the user would write it: `torch.relu`, `Tensor.add_`, `operator.add`."""
-        return op_name(self.node)
+        if len(self.computing) == 1:
+            return op_name(self.node)
+        return f"one of the {len(self.computing)} ops from {op_name(self.computing[0])} to {op_name(self.node)}"
 
     @property
     def source(self) -> str:
-        return source_line(self.node)
+        lines = dict.fromkeys(map(source_line, self.computing))
+        return " to ".join(list(lines)[:: max(1, len(lines) - 1)])
+
+    def writes_directly(self, moment: Moment) -> bool:
+        """Whether it yields this tensor, or takes it; and does not only write to memory that this shares."""
+        return moment[0] in self.nodes or moment[:2] in {taken[:2] for taken in self.before}
 
 
 class OpsOfGraph:
@@ -93,8 +116,9 @@ class OpsOfGraph:
     def returning(self, moments: Sequence[Moment]) -> GraphModule:
         """The graph with further outputs: copies of tensors as they are at these moments."""
         asked: dict[Node, list[Slot]] = defaultdict(list)
+        *_, last_input = [None, *self.graph.graph.find_nodes(op="placeholder")]
         for node, place, when in moments:
-            asked[when].append((node, place))
+            asked[last_input if last_input and when.op == "placeholder" else when].append((node, place))
         graph = Graph()
         copies: dict[Node, Node] = {}
         taken: dict[Moment, Node] = {}
@@ -103,7 +127,7 @@ class OpsOfGraph:
             for maker, place in asked[node]:
                 # Detached, so that the backward stays as it is; a copy, so that it shares memory with nothing.
                 tensor = graph.call_method("detach", (pick(graph, copies[maker], place),))
-                taken[maker, place, node] = graph.call_method("clone", (tensor,))
+                taken[maker, place, maker if node.op == "placeholder" else node] = graph.call_method("clone", (tensor,))
         own = (copies[each] if isinstance(each, Node) else each for each in self.outputs)
         graph.output((*own, *(taken[moment] for moment in moments)))
         return copy.deepcopy(GraphModule(self.graph, graph))  # a compiler may change what the graph refers to
@@ -119,27 +143,45 @@ class OpsOfGraph:
                 yield tuple(self._nodes[opened : at + 1])
 
     def _find_ops(self) -> Iterator[GraphOp]:
+        position = 1
         for node in self._nodes:
-            region = self._regions.get(node)
-            if region is None:
-                if node.op in _CALLS and self._seen.tensors[node] and not self.picks_an_item(node):
-                    yield self._op((node,), node)
-            elif node is region[-1]:
-                used = [each for each in region if any(user not in region for user in each.users)]
-                yield from (self._op(region, each) for each in used[-1:] if self._seen.tensors[each])
+            nodes = self._regions.get(node, (node,))
+            computing = [each for each in nodes if self._computes(each)] if node is nodes[-1] else []
+            if computing:
+                own = tuple(each for each in computing if not _PASSES_ON.search(op_name(each))) or tuple(computing)
+                yield self._op(nodes, own, position)
+                position += len(own)
 
-    def _op(self, nodes: tuple[Node, ...], node: Node) -> GraphOp:
+    def _computes(self, node: Node) -> bool:
+        """Whether it yields tensors, or writes to some."""
+        changes = self._seen.tensors[node] or self._seen.writes[node]
+        return node.op in _CALLS and bool(changes) and not self.picks_an_item(node)
+
+    def _op(self, nodes: tuple[Node, ...], computing: tuple[Node, ...], position: int) -> GraphOp:
         taken = dict.fromkeys(each for inner in nodes for each in inner.all_input_nodes if each not in nodes)
         slots = [(each, place) for each in taken for place in self._seen.tensors[each]]
+        leaving = [node for node in nodes if len(nodes) == 1 or any(user not in nodes for user in node.users)]
+        known = [node for node in leaving if not _UNINITIALISED.search(op_name(node))]
+        yielded = ((node, place) for node in known for place in self._seen.tensors[node])
         written = (slot for inner in nodes for slot in self._seen.writes[inner] if slot[0] not in nodes)
-        after = dict.fromkeys([*((node, place) for place in self._seen.tensors[node]), *written])
+        numbers = [op_name(maker) for each in taken for maker in self._makers_of_number(each)]
         return GraphOp(
             nodes=nodes,
-            node=node,
+            computing=computing,
+            position=position,
             operands=tuple(self._seen.tensors[each][place] for each, place in slots),
             before=tuple((*slot, self.last_change(slot, nodes[0])) for slot in slots),
-            after=tuple((*slot, nodes[-1]) for slot in after),
+            after=tuple((*slot, nodes[-1]) for slot in dict.fromkeys([*yielded, *written])),
+            hidden=f"a number that {numbers[0]} computed goes in, which can't be watched" if numbers else "",
         )
+
+    def _makers_of_number(self, node: Node) -> Iterator[Node]:
+        """The ops by which the values of tensors decide a number."""
+        if node.op in _CALLS and not self._seen.tensors[node]:
+            if _NUMBERS.search(op_name(node)):
+                yield node
+            for each in node.all_input_nodes:
+                yield from self._makers_of_number(each)
 
     def untouched_input(self) -> list[Moment]:
         """The smallest tensor among the inputs that no op writes to, after the first op; empty if there is none."""
@@ -149,8 +191,17 @@ class OpsOfGraph:
         return [(node, (), op.nodes[-1]) for node in sorted(kept, key=sizes.__getitem__)[:1] for op in self.ops[:1]]
 
     @property
-    def has_writes_or_regions(self) -> bool:
-        return bool(self._regions) or any(self._seen.writes.values())
+    def count(self) -> int:
+        """How many ops compute tensors; each op of a region counts."""
+        return sum(len(op.computing) for op in self.ops)
+
+    @property
+    def has_writes(self) -> bool:
+        return any(self._seen.writes.values())
+
+    @property
+    def has_regions(self) -> bool:
+        return bool(self._regions)
 
     def has_tensors(self, node: Node) -> bool:
         return bool(self._seen.tensors[node])
@@ -199,8 +250,8 @@ class _Observer(Interpreter):
         before = {each: self.env[each].clone() for each in read if isinstance(self.env[each], Tensor)}
         value = super().run_node(n)
         changed = [slot for slot, (tensor, version) in self._versions.items() if _version(tensor) != version]
-        unseen = [(each, ()) for each, tensor in before.items() if not torch.equal(self.env[each], tensor)]
-        changed += [slot for slot in unseen if slot not in changed]
+        changed += [(each, ()) for each, tensor in before.items() if not torch.equal(self.env[each], tensor)]
+        changed = self._with_shared_memory(changed)
         self._versions |= {slot: (tensor, _version(tensor)) for slot in changed for tensor in [self._versions[slot][0]]}
         self._seen.writes[n] = changed
         for slot in changed:
@@ -209,6 +260,12 @@ class _Observer(Interpreter):
         self._versions |= {(n, place): (tensor, _version(tensor)) for place, tensor in tensors.items()}
         self._seen.tensors[n] = {place: _describe_tensor(n, tensor) for place, tensor in tensors.items()}
         return value
+
+    def _with_shared_memory(self, slots: Sequence[Slot]) -> list[Slot]:
+        """`y.data` has the memory of `y`, and counts its writes by itself."""
+        memory = {memory_of(self._versions[slot][0]) for slot in slots} - {None}
+        shared = (slot for slot, (tensor, _) in self._versions.items() if memory and memory_of(tensor) in memory)
+        return list(dict.fromkeys([*slots, *shared]))
 
 
 def name_inputs(graph: GraphModule) -> None:

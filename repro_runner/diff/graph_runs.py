@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from repro_runner.diff.execution import random_like
-from repro_runner.values import Flat, is_inexact
+from repro_runner.diff.execution import run_backward
+from repro_runner.values import Flat
 
 
 class GraphInputs:
@@ -100,20 +100,9 @@ def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool,
     after: Flat = {
         (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
     }
-    weights = _run_backward(returned, weighted) if gradients else {}
+    weights = run_backward(returned, weighted=weighted) if gradients else {}
     grads: Flat = {(_gradient_of(place),): leaf.grad for place, leaf in leaves.items()} if gradients else {}
     return GraphRun(returned=returned, inputs=after, gradients=grads, weights=weights)
-
-
-def _run_backward(returned: Sequence[Any], weighted: int) -> dict[int, Tensor]:
-    """Each output weighted with random numbers. Which these are does not depend on which outputs require gradients."""
-    generator = torch.Generator().manual_seed(0)
-    tensors = {at: each for at, each in enumerate(returned) if isinstance(each, Tensor) and is_inexact(each.dtype)}
-    drawn = {at: random_like(each, generator) * (at < weighted) for at, each in tensors.items()}
-    weights = {at: weight for at, weight in drawn.items() if tensors[at].requires_grad}
-    if weights:
-        torch.autograd.backward([tensors[at] for at in weights], list(weights.values()))
-    return weights
 
 
 def _gradient_of(place: int) -> str:

@@ -56,10 +56,19 @@ class KernelDiffHarness:
         seed: int = 0,
         **unknown: NoReturn,
     ) -> None:
-        if unknown:
-            known = ((name, _OTHER_NAMES.get(name)) for name in unknown)
-            problems = (f"no argument `{name}`" + (f": write `{new}`" if new else "") for name, new in known)
-            raise TypeError(f"KernelDiffHarness has {'; '.join(problems)}")
+        known = ((name, _OTHER_NAMES.get(name)) for name in unknown)
+        problems = [f"no argument `{name}`" + (f": write `{new}`" if new else "") for name, new in known]
+        problems += [
+            f"{name}={backend!r}: must be the name of a backend, or a function"
+            for name, backend in (("reference_backend", reference_backend), ("test_backend", test_backend))
+            if not isinstance(backend, str) and not callable(backend)
+        ]
+        if not isinstance(comparison_config, ComparisonConfig | None):
+            problems.append(f"comparison_config={comparison_config!r}: must be a ComparisonConfig")
+        if not isinstance(seed, int):
+            problems.append(f"seed={seed!r}: must be a whole number")
+        if problems:
+            raise TypeError(f"KernelDiffHarness: {'; '.join(problems)}")
         args, kwargs = arguments_of(example_inputs, model_name)
         self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
         self._backends = (reference_backend, test_backend)
@@ -115,7 +124,7 @@ def diff_model(
     )
     with _same_conditions(config):
         expected = _run_reference(subject, reference, config)
-        _refuse_if_nothing_to_compare(subject, before, expected[0])
+        _refuse_if_nothing_to_compare(subject, before, expected[0], config)
         graphs: list[GraphModule] = []
         doing(f"running the model with {test.name}")
         try:
@@ -125,7 +134,8 @@ def diff_model(
             return DiffReport(**header, failure=failure, traceback=traceback, graphs=len(graphs))
         leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
         first = None
-        if find_first_op and test.backend is not None and not all(leaf.passed for leaf in leaves):
+        wrong_values = any(not leaf.passed and leaf.part != "memory" for leaf in leaves)
+        if find_first_op and test.backend is not None and wrong_values:
             varies = any(
                 not leaf.passed for other in found[1:] for leaf in compare_executions(before, found[0], other, config)
             )
@@ -177,10 +187,15 @@ def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: Compari
         raise InvalidInput([Problem(subject.name, failure)]) from error
 
 
-def _refuse_if_nothing_to_compare(subject: ModelUnderTest, before: Execution, expected: Execution) -> None:
+def _refuse_if_nothing_to_compare(
+    subject: ModelUnderTest, before: Execution, expected: Execution, config: ComparisonConfig
+) -> None:
     writes = written(before.inputs, expected.inputs) or written(before.state, expected.state)
     if not has_tensors(expected.output) and not writes:
         raise InvalidInput([Problem(subject.name, "returns no tensor: nothing to compare")])
+    if config.gradients and all(gradient is None for gradient in expected.gradients.values()):
+        problem = "no output requires grad, so there are no gradients to compare; leave them out"
+        raise InvalidInput([Problem(subject.name, problem)])
 
 
 def _worst(repeats: Sequence[list[LeafComparison]]) -> list[LeafComparison]:

@@ -18,12 +18,14 @@ from repro_runner.diff.graph_ops import GraphOp, OpsOfGraph, shown_name
 from repro_runner.diff.graph_runs import GraphInputs, GraphRun, run_graph
 from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test.model import describe_backend_error
+from repro_runner.output.units import counted
 from repro_runner.values import Flat
 
 _CONFIRMED = 3
 """So many of the ops that are wrong while all are watched are watched again by themselves."""
 
 
+EAGER_TOO = "of eager itself, it would be found wrong, too"
 _GIVEN_UP = 4
 """So many single ops that can't be judged are enough: it would be the same with the others."""
 
@@ -42,44 +44,48 @@ class _Named(Protocol):
 
 
 Judged = TypeVar("Judged", bound=_Named)
-Wrong = dict[GraphOp, LeafComparison]
-Probe = Callable[[Sequence[Judged]], dict[Judged, LeafComparison]]
+Wrong = dict[Judged, LeafComparison]
+Unjudged = dict[Judged, str]
+"""What could not be judged, and why."""
+Probe = Callable[[Sequence[Judged]], tuple[Wrong[Judged], Unjudged[Judged]]]
 """Watch these ops, or values, and return those that are wrong. Raises NotShown."""
 
 
-def judge_in_parts(
-    ops: Sequence[Judged], probe: Probe[Judged], most: int
-) -> tuple[dict[Judged, LeafComparison], list[tuple[int, str]]]:
-    """(the wrong ops of the first part that has one, confirmed one by one; how many ops could not be judged, and why).
+def judge_in_parts(ops: Sequence[Judged], probe: Probe[Judged], most: int) -> tuple[Wrong[Judged], Unjudged[Judged]]:
+    """(the wrong ops of the first part that has one, confirmed one by one; those before that could not be judged).
 
     At most `most` graphs are compiled."""
-    parts, left = [list(ops)] if ops else [], most
-    unjudged: list[tuple[int, str]] = []
-    while parts and left > 0 and len(unjudged) < _GIVEN_UP:
+    parts, left, alone = [list(ops)] if ops else [], most, 0
+    unjudged: Unjudged[Judged] = {}
+    while parts and left > 0 and alone < _GIVEN_UP:
         part = parts.pop(0)
         left -= 1
         try:
-            wrong = probe(part)
+            wrong, hidden = probe(part)
         except NotShown as reason:
             if len(part) > 1:
                 parts[:0] = [part[: len(part) // 2], part[len(part) // 2 :]]
             else:
-                unjudged.append((1, str(reason)))
+                unjudged[part[0]] = str(reason)
+                alone += 1
             continue
+        unjudged |= hidden
         for op in list(wrong)[:_CONFIRMED]:
             confirmed, why = _confirm(op, probe)
             if confirmed:
-                return {**confirmed, **{other: found for other, found in wrong.items() if other is not op}}, unjudged
-            unjudged.append((1, why))
-    unjudged += [(len(part), "not tried") for part in parts]
-    return {}, unjudged
+                before = {each: unjudged[each] for each in ops[: ops.index(op)] if each in unjudged}
+                return {**confirmed, **{other: found for other, found in wrong.items() if other is not op}}, before
+            unjudged[op] = why
+            alone += 1
+    return {}, unjudged | {op: "not tried" for part in parts for op in part}
 
 
-def _confirm(op: Judged, probe: Probe[Judged]) -> tuple[dict[Judged, LeafComparison], str]:
+def _confirm(op: Judged, probe: Probe[Judged]) -> tuple[Wrong[Judged], str]:
     try:
-        return probe([op]), f"{op.name} is wrong while others are watched, too, and right when it alone is"
+        wrong, hidden = probe([op])
     except NotShown as reason:
         return {}, str(reason)
+    return wrong, hidden.get(op, f"{op.name} is wrong while others are watched, too, and right when it alone is")
 
 
 class GraphUnderTest:
@@ -176,23 +182,43 @@ def differing(expected: Flat, found: Flat, config: ComparisonConfig, part: str =
     return {leaf.name: leaf for leaf in compare_leaves(expected, found, part, config) if not leaf.passed}
 
 
-def named_op(op: GraphOp, graph: GraphUnderTest) -> Op:
-    position = graph.ops.ops.index(op) + 1
-    return Op(name=op.name, node=op.node.name, source=op.source, position=position, operands=op.operands)
+def named_op(op: GraphOp) -> Op:
+    return Op(
+        name=op.name,
+        node=op.node.name,
+        source=op.source,
+        position=op.position,
+        count=len(op.computing),
+        operands=op.operands,
+    )
 
 
-def found_op(kind: str, graph: GraphUnderTest, wrong: Wrong) -> FirstDifference:
+def found_op(kind: str, wrong: Wrong[GraphOp], unjudged: Unjudged[GraphOp]) -> FirstDifference:
     op, difference = next(iter(wrong.items()))
-    named = named_op(op, graph)
-    return FirstDifference(kind=kind, compiled=0, op=named, difference=difference, others=len(wrong) - 1)
+    return FirstDifference(
+        kind=kind,
+        compiled=0,
+        op=named_op(op),
+        difference=difference,
+        others=len(wrong) - 1,
+        open=tuple(
+            f"{counted(number, 'op')} before it could not be judged: {why}" for why, number in _by_reason(unjudged)
+        ),
+    )
 
 
-def unknown(unjudged: Sequence[tuple[int, str]], graph: GraphUnderTest) -> FirstDifference:
+def unknown(unjudged: Unjudged[GraphOp], graph: GraphUnderTest) -> FirstDifference:
     """What could not be judged, by reason."""
-    ops, counts = len(graph.ops.ops), Counter[str]()
-    for number, why in unjudged:
-        counts[why] += number
-    judged = ops - counts.total()
-    right = [f"{judged} of {ops} ops are right for what they were given"] if judged > 0 else []
-    left = (f"{number} of {ops} ops could not be judged: {why}" for why, number in counts.items())
+    by_reason, of = _by_reason(unjudged), f"of {counted(graph.ops.count, 'op')}"
+    judged = graph.ops.count - sum(number for _, number in by_reason)
+    right = [f"{judged} {of} {'is' if judged == 1 else 'are'} right for what went in"] if judged > 0 else []
+    left = (f"{number} {of} could not be judged: {why}" for why, number in by_reason)
     return FirstDifference(kind="unknown", compiled=0, open=(*right, *left))
+
+
+def _by_reason(unjudged: Unjudged[GraphOp]) -> list[tuple[str, int]]:
+    """Why, and of how many ops."""
+    counts = Counter[str]()
+    for op, why in unjudged.items():
+        counts[why] += len(op.computing)
+    return list(counts.items())

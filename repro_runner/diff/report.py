@@ -178,21 +178,27 @@ WITHOUT_AN_OP = {
 }
 
 
+_PROOFS = {
+    "op": "op that is computed wrongly is {op}: on the same operands eager has another result",
+    "backward": "op whose backward is wrong is {op}: from the same gradients eager has others",
+}
+
+
 def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
     """Sentences about the first difference; all but the first are indented. What is not known is left out."""
-    ops = f"{found.ops} aten ops" if found.aten else f"{found.ops} ops"
+    ops = counted(found.ops, "aten op" if found.aten else "op")
     where = "" if found.graph is None else f"in graph {found.graph + 1} of {graphs} ({ops}) "
     if found.kind == "sum" and found.difference is not None:
         first = f"the {found.difference.name} is not the sum of those that the uses of the value have"
     elif found.op is None:
         first = WITHOUT_AN_OP[found.kind]
-    elif found.kind == "op":
-        first = f"the first op that is computed wrongly is {found.op}: on the same operands eager has another result"
     else:
-        first = f"the first op whose backward is wrong is {found.op}: from the same gradients eager has others"
+        which = "an" if found.open else "the first"
+        first = f"{which} {_PROOFS[found.kind].format(op=found.op)}"
     more = []
     if found.op is not None:
-        more.append(f"it takes {', '.join(map(str, found.op.operands)) or 'no tensor'}")
+        takes = "it takes" if found.op.count == 1 else "they take"
+        more.append(f"{takes} {', '.join(map(str, found.op.operands)) or 'no tensor'}")
     if found.difference is not None:
         more.append(f"{_what_differs(found.difference)}: {found.difference.reason}")
     if found.uses:

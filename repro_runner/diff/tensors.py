@@ -146,7 +146,9 @@ def _obstacle(reference: Tensor, test: Tensor) -> str:
     """Why the values can't be compared at all; empty if they can."""
     if _sizes(reference) != _sizes(test):
         return f"shape {_sizes(test)} instead of {_sizes(reference)}"
-    if reference.is_meta or test.is_meta:
+    if reference.is_meta != test.is_meta:
+        return f"device {test.device} instead of {reference.device}"
+    if reference.is_meta:
         return "a tensor on the meta device has no values to compare"
     signed = {tensor.dtype for tensor in (reference, test)} & _SIGNED
     if torch.uint64 in (reference.dtype, test.dtype) and signed:

@@ -20,6 +20,7 @@ from repro_runner.diff import ComparisonConfig, DiffReport, FirstDifference, Ker
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.difference import Op
 from repro_runner.diff.report import WITHOUT_AN_OP, describe_first_difference
+from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
 from repro_runner.output.places import shown_place
 from repro_runner.runs import RunFolder
@@ -221,11 +222,47 @@ def test_a_gradient_that_is_missing_is_a_difference() -> None:
     ]
 
 
-def test_an_output_that_has_lost_its_graph_is_a_failure_of_the_backend() -> None:
+def test_an_output_that_has_lost_its_graph_has_no_gradients() -> None:
     def model(x: torch.Tensor) -> torch.Tensor:
-        return x.detach() if COMPILING() else x * 1
+        return x.detach() * 1 if COMPILING() else x * 1
 
-    assert "no output requires grad" in compare(model, torch.rand(3, requires_grad=True), gradients=True).failure
+    report = compare(model, torch.rand(3, requires_grad=True), gradients=True)
+    assert [leaf.reason for leaf in report.failed_leaves] == ["None instead of a tensor of shape (3,)"]
+
+
+def detaching(*outputs: int) -> Backend:
+    """A backend that returns these outputs without their gradients."""
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *given: [each.detach() if at in outputs else each for at, each in enumerate(graph(*given))]
+
+    return backend
+
+
+def test_an_output_without_a_gradient_leaves_those_of_the_others_as_they_are() -> None:
+    inputs = torch.rand(3, requires_grad=True), torch.rand(3, requires_grad=True)
+    config = ComparisonConfig(gradients=True)
+    harness = KernelDiffHarness(lambda x, y: (x.sin(), y.cos()), inputs, comparison_config=config)
+    report = diff_model(harness.subject, config, test_backend=detaching(0))
+    assert [leaf.name for leaf in report.failed_leaves] == ["args[0].grad"]
+    report = diff_model(harness.subject, config, test_backend=detaching(0, 1))
+    assert [leaf.name for leaf in report.failed_leaves] == ["args[0].grad", "args[1].grad"]
+    assert "  Output 0 requires no grad as it is returned" in report.summary()
+
+
+def test_sparse_gradients_are_compared() -> None:
+    embedding = torch.nn.Embedding(6, 4, sparse=True)
+    config = ComparisonConfig(gradients=True)
+    harness = KernelDiffHarness(embedding, torch.tensor([[0, 1]]), test_backend="aot_eager", comparison_config=config)
+    assert harness.compare().passed
+
+
+def test_a_tensor_on_another_device_is_told_as_that() -> None:
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *given: [each.to("meta") for each in graph(*given)]
+
+    report = KernelDiffHarness(lambda x: x + 1, torch.rand(3), test_backend=backend).compare()
+    assert [leaf.reason for leaf in report.failed_leaves] == ["device meta instead of cpu"]
 
 
 def test_complex_outputs_have_gradients() -> None:
@@ -461,6 +498,19 @@ def test_an_output_that_is_the_memory_of_an_input_is_told() -> None:
     assert KernelDiffHarness(lambda x: x.view(-1), torch.rand(3, 2), test_backend="aot_eager").compare().passed
 
 
+def test_outputs_that_are_the_same_memory_are_told_and_no_op_is_searched() -> None:
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        return lambda *given: [graph(*given)[0].view(3)] * 2
+
+    report = KernelDiffHarness(lambda x: (x * 2, x + x), torch.rand(3), test_backend=backend).compare()
+    assert [(leaf.name, leaf.reason) for leaf in report.failed_leaves] == [
+        ("memory of output[1]", "shares memory with output[0], and should not")
+    ]
+    assert report.first_difference is None
+    twice = KernelDiffHarness(lambda x: [x.sin()] * 2, torch.rand(3), test_backend="inductor").compare()
+    assert twice.passed
+
+
 def test_nan_on_both_sides_is_not_called_equal() -> None:
     report = KernelDiffHarness(lambda x: x / 0, torch.zeros(3), test_backend="aot_eager").compare()
     assert report.verdict() == "nothing was compared: output: NaN throughout, under both backends"
@@ -539,14 +589,19 @@ def test_the_largest_errors_of_all_values_are_told(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ({"inputs": 1}, "KernelDiffHarness has no argument `inputs`: write `example_inputs`"),
+        ({"inputs": 1}, "KernelDiffHarness: no argument `inputs`: write `example_inputs`"),
         (
             {"config": None, "testbackend": "eager"},
-            "KernelDiffHarness has no argument `config`: write `comparison_config`; no argument `testbackend`",
+            "KernelDiffHarness: no argument `config`: write `comparison_config`; no argument `testbackend`",
+        ),
+        (
+            {"test_backend": None, "comparison_config": {}, "seed": "1"},
+            "KernelDiffHarness: test_backend=None: must be the name of a backend, or a function; "
+            "comparison_config={}: must be a ComparisonConfig; seed='1': must be a whole number",
         ),
     ],
 )
-def test_another_name_for_an_argument_is_refused_with_the_right_one(arguments: dict[str, Any], told: str) -> None:
+def test_a_wrong_argument_is_refused_with_the_right_one(arguments: dict[str, Any], told: str) -> None:
     with pytest.raises(TypeError) as refused:
         KernelDiffHarness(torch.nn.ReLU(), **arguments)
     assert str(refused.value) == told

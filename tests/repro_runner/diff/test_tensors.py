@@ -255,6 +255,7 @@ def test_max_ulp_takes_the_place_of_rtol() -> None:
     [
         ({"rtol": -1.0, "atol": {torch.float32: NAN}}, ["rtol=-1.0", "atol=nan"]),
         ({"repeats": 0, "max_ulp": -1}, ["repeats=0", "max_ulp=-1"]),
+        ({"rtol": "a", "max_probes": "2"}, ["rtol=a", "max_probes=2: must be a whole number"]),
         ({"rtol": 0.1, "max_ulp": 1}, ["max_ulp takes the place of rtol"]),
     ],
 )
