@@ -86,7 +86,9 @@ def test_a_model_of_ones_own_is_measured_with_an_empty_and_with_a_filled_cache(
     assert json.loads(kept.read_text("utf-8"))["rows"] == [inductor]
     told = capsys.readouterr().out
     assert "20 parameters; 2 to a batch" in told
-    assert [line.split()[0] for line in told.splitlines()[2:]] == ["inductor"]
+    row, *legend = told.splitlines()[2:]
+    assert row.split()[0] == "inductor"
+    assert [line.split(":")[0] for line in legend] == ["of copy", "of matmul"]
 
 
 def test_a_crash_and_an_exception_cost_their_rows_and_are_told_plainly(
