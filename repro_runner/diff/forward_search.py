@@ -67,14 +67,14 @@ class ForwardSearch:
     def _probe(self, ops: Sequence[GraphOp]) -> tuple[Wrong[GraphOp], Unjudged[GraphOp]]:
         graph, ends, control = self._graph, self._ends, self._control
         asked = dict.fromkeys([*(moment for op in ops for moment in (*op.before, *op.after)), *ends.values(), *control])
-        # Inputs are watched with a single op: their copies may be large.
-        moments = [moment for moment in asked if moment[2].op != "placeholder" or len(ops) == 1]
+        # Inputs are watched with a single op only: their copies may be large.
+        inputs = graph.ops.inputs_of(ops[0]) if len(ops) == 1 else []
+        moments = [*(moment for moment in asked if moment[2].op != "placeholder"), *inputs]
         run = graph.watch(graph.ops.returning(moments), graph.inputs, self._symptom)
         if (there := len(run.returned)) != (wanted := graph.outputs + len(moments)):
             raise NotShown(f"the graph that is watched has {wanted} outputs, and the backend returns {there}")
         seen = dict(zip(moments, run.returned[graph.outputs :], strict=True))
-        given = [*control, *(moment for moment in moments if moment[2].op == "placeholder")]
-        if any(self._unlike(graph.input_of(moment[0]), seen[moment], "input") for moment in given):
+        if any(self._unlike(graph.input_of(moment[0]), seen[moment], "input") for moment in (*control, *inputs)):
             raise CopiesChanged
         graph.refuse_another_difference(run)
         computed = {at: seen[moment] for at, moment in ends.items() if moment in seen}

@@ -116,9 +116,8 @@ class OpsOfGraph:
     def returning(self, moments: Sequence[Moment]) -> GraphModule:
         """The graph with further outputs: copies of tensors as they are at these moments."""
         asked: dict[Node, list[Slot]] = defaultdict(list)
-        *_, last_input = [None, *self.graph.graph.find_nodes(op="placeholder")]
         for node, place, when in moments:
-            asked[last_input if last_input and when.op == "placeholder" else when].append((node, place))
+            asked[when].append((node, place))
         graph = Graph()
         copies: dict[Node, Node] = {}
         taken: dict[Moment, Node] = {}
@@ -127,7 +126,7 @@ class OpsOfGraph:
             for maker, place in asked[node]:
                 # Detached, so that the backward stays as it is; a copy, so that it shares memory with nothing.
                 tensor = graph.call_method("detach", (pick(graph, copies[maker], place),))
-                taken[maker, place, maker if node.op == "placeholder" else node] = graph.call_method("clone", (tensor,))
+                taken[maker, place, node] = graph.call_method("clone", (tensor,))
         own = (copies[each] if isinstance(each, Node) else each for each in self.outputs)
         graph.output((*own, *(taken[moment] for moment in moments)))
         return copy.deepcopy(GraphModule(self.graph, graph))  # a compiler may change what the graph refers to
@@ -182,6 +181,11 @@ class OpsOfGraph:
                 yield node
             for each in node.all_input_nodes:
                 yield from self._makers_of_number(each)
+
+    def inputs_of(self, op: GraphOp) -> list[Moment]:
+        """The inputs of the graph that it takes as they are, before the first op."""
+        last = self.graph.graph.find_nodes(op="placeholder")[-1:]
+        return [(node, (), when) for node, _, made in op.before if made.op == "placeholder" for when in last]
 
     def untouched_input(self) -> list[Moment]:
         """The smallest tensor among the inputs that no op writes to, after the first op; empty if there is none."""
