@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from repro_runner.minifier.script_runners import STILL_FAILS, InChild, InProcess
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
-from repro_runner.process import Limits
+from repro_runner.process import Limits, temporary_folder
 from repro_runner.process.isolated import doing
 
 _STANDS_FOR = {"mock": "aot_eager", "aot": "inductor", "aot_mock": "inductor"}
@@ -75,7 +74,7 @@ def search_failure(
     limits = _environment_limits() if constraints is None else tuple(constraints)
     subject.run_eagerly()
     with ExitStack() as held:
-        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-minify-")))
+        folder = Path(held.enter_context(temporary_folder("graphbreak-minify-")))
         doing("tracing the model")
         recording = record_graphs(subject)
         doing("shrinking what fails", limited=False)

@@ -8,7 +8,6 @@ import itertools
 import os
 import runpy
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,16 @@ import torch
 
 from repro_runner.minifier.result import NotMinified
 from repro_runner.minifier.script import Script, folders_of
-from repro_runner.process import Job, Limits, Pool, PoolDied, Service, importable_environment, run_command
+from repro_runner.process import (
+    Job,
+    Limits,
+    Pool,
+    PoolDied,
+    Service,
+    importable_environment,
+    run_command,
+    temporary_folder,
+)
 from repro_runner.torch_seams import default_cache_dir, guards, reset
 
 STILL_FAILS = "still fails: "
@@ -148,7 +156,7 @@ def run_standalone(script: Script, *, seconds: float) -> Outcome:
     Nothing but torch, and the modules that it names, can be imported there.
     """
     absent = [name for name in _OWN if name not in {module.partition(".")[0] for module in script.modules}]
-    with tempfile.TemporaryDirectory(prefix="graphbreak-minified-") as folder:
+    with temporary_folder("graphbreak-minified-") as folder:
         path = Path(folder) / "repro.py"
         write_script(script, path)
         command = [sys.executable, "-I", "-c", _START_ALONE, str(path), " ".join(absent), *folders_of(script.modules)]
