@@ -389,6 +389,20 @@ def test_a_script_that_does_not_end_is_ended(apart: InChild) -> None:
     assert outcome == Outcome(code=None, text="took longer than 0.5 s")
 
 
+@pytest.mark.parametrize(
+    ("before", "outcome"),
+    [
+        ("print('compiling', end='')", Outcome(code=1, text="still fails: so")),
+        ("sys.stdout.close()", Outcome(code=1, text="ValueError: I/O operation on closed file.")),
+    ],
+    ids=["writes into the line", "closes the output"],
+)
+def test_only_what_a_script_prints_is_its_verdict(before: str, outcome: Outcome, apart: InChild) -> None:
+    found = apart.outcome(Script(text=f"import sys\n{before}\nprint('still fails: ' + 'so')\nsys.exit(1)", saved={}))
+    assert found == outcome
+    assert found.fails == outcome.text.startswith("still fails: ")
+
+
 def test_a_process_that_does_not_end_is_ended() -> None:
     assert end_of(time.sleep, 60, seconds=0.5) == "took longer than 0.5 s"
     assert end_of(sys.exit, 4, seconds=60) == "ended with exit code 4"

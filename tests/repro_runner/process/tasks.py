@@ -53,6 +53,9 @@ def misbehave(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
         os._exit(7)
     elif how == "raises":
         raise ValueError("not today")
+    elif how == "closes its output":
+        sys.stdout.close()
+        os.close(1)
     elif how == "grows":
         kept = bytearray()
         while True:
