@@ -23,6 +23,7 @@ from repro_runner.minifier.script_runners import STILL_FAILS, InChild, InProcess
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
+from repro_runner.output.units import counted
 from repro_runner.process import Limits, temporary_folder
 from repro_runner.process.isolated import doing
 
@@ -193,7 +194,7 @@ class _Minification:
     ) -> MinifiedProgram:
         """Shrink the candidate, and run the result on its own. If that no longer fails, try a larger candidate."""
         original = operations(recorded.traced.pre_aot)
-        self.say(f"found: {failure.summary}; shrinking {original} operations ...")
+        self.say(f"found: {failure.summary}; shrinking {counted(original, 'operation')} ...")
         programs: dict[str, MinifiedProgram] = {}
         for candidate in minifier.minify(whole):
             said = minifier.outcome(candidate).text.removeprefix(STILL_FAILS)
@@ -202,7 +203,7 @@ class _Minification:
             script = minifier.script(candidate, header)
             if script.text in programs:
                 continue
-            self.say(f"running what is left, {candidate.operations} operations, on its own ...")
+            self.say(f"running what is left, {counted(candidate.operations, 'operation')}, on its own ...")
             outcome = run_standalone(script, seconds=4 * self.limits.seconds + _TO_START)
             program = MinifiedProgram(
                 script=script.text,

@@ -374,8 +374,12 @@ def test_a_backend_that_writes_something_else_into_a_tensor_is_numerically_wrong
 @pytest.mark.prove
 def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: InChild) -> None:
     subject = ModelUnderTest(name="one op", model=torch.sin, args=(torch.ones(3),))
-    search = search_failure(subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart)
+    told: list[str] = []
+    search = search_failure(
+        subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart, say=told.append
+    )
     assert search.program is not None
+    assert "shrinking 1 operation ..." in told[1]
     assert "RuntimeError: not with this" in search.program.failure.summary
     assert not search.program.confirmed
     assert search.program.output == "gone: it compiles and runs"

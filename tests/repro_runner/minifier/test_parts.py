@@ -38,6 +38,7 @@ from repro_runner.minifier.parts import report
 from repro_runner.minifier.parts.backends import check_compilation, check_crash, check_numerics
 from repro_runner.minifier.recipes import copy_of, drawn
 from repro_runner.minifier.recording import RecordedGraph, record_graphs
+from repro_runner.minifier.script import Check, header_lines
 from repro_runner.minifier.script_runners import InProcess
 from repro_runner.minifier.violations import all_violations, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
@@ -315,6 +316,12 @@ def test_a_program_is_written_with_its_tensors_beside_it_or_not_at_all(tmp_path:
 def test_a_backend_without_a_name_is_refused(backend: Any, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         read_backend(backend)
+
+
+def test_a_script_counts_one_operation_as_one() -> None:
+    failure, check = Failure(kind="numeric", summary=""), Check(parts=(), call="")
+    assert header_lines("model", failure, check, "so", (1, 1), (1, 1))[2].startswith("1 of 1 operation of model. ")
+    assert header_lines("model", failure, check, "so", (1, 3), (1, 1))[2].startswith("1 of 3 operations of model. ")
 
 
 def test_a_backend_is_named_so_that_a_script_can_import_it() -> None:
