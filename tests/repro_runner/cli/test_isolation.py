@@ -137,6 +137,13 @@ def test_a_backend_that_ends_the_process_is_one_line_and_a_run_that_says_why(
     assert line.partition(": ")[2] in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["inf", "nan", "0", "soon"])
+def test_a_limit_is_a_finite_number(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["diff", "my.py:make_model", "--timeout", text])
+    assert f"argument --timeout: {text} is not a finite number of more than 0\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
