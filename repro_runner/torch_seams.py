@@ -124,6 +124,7 @@ SEAMS = {
     "set_grad_enabled": Seam("torch._C._set_grad_enabled", "switches of the gradient in a graph"),
     "enter_autocast": Seam("torch.amp.autocast_mode._enter_autocast", "switches of autocast in a graph"),
     "exit_autocast": Seam("torch.amp.autocast_mode._exit_autocast", "switches of autocast in a graph"),
+    "get_data_attr": Seam("torch._C._autograd._get_data_attr", "`.data` in a graph", optional=True),
     "local_scalar_dense": Seam("torch.ops.aten._local_scalar_dense.default", "`.item()` in a graph"),
     "aot_descriptors": Seam(
         "torch._functorch._aot_autograd.descriptors",

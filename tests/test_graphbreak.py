@@ -10,6 +10,7 @@ import pytest
 from registry.ids import PRINTED
 from registry.repros import parse_repro
 from registry.standalone import standalone
+from repro_runner import cli
 from repro_runner.cli import main
 from tests.conftest import ROOT
 
@@ -137,3 +138,12 @@ def test_a_reader_that_has_seen_enough_gets_no_traceback() -> None:
     complaints = process.stderr.read()
     process.stderr.close()
     assert (process.wait(), complaints) == (1, b"")
+
+
+def test_an_interrupt_while_a_verb_is_imported_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "slow_to_import.py").write_text("raise KeyboardInterrupt\n", "utf-8")
+    monkeypatch.setattr(cli, "__path__", [*cli.__path__, str(tmp_path)])
+    monkeypatch.setitem(cli.VERBS, "slow_to_import", "")
+    assert (main(["slow_to_import"]), capsys.readouterr().err) == (130, "interrupted\n")

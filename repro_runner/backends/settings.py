@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from repro_runner.constraints import Constraint
 from repro_runner.constraints.environment import Environment
 
 _NAMES = ("strict", "constraints", "check_backward")
+_EXAMPLE = 'DtypeConstraint(["float32"])'
 OPTIONS = f"{', '.join(_NAMES[:-1])} and {_NAMES[-1]}"
 
 
@@ -28,41 +29,54 @@ class Settings:
 
 
 def arguments_given(**arguments: Any) -> dict[str, Any]:
-    """The arguments as `read_settings` takes them, without those that are None."""
-    given = {name: value for name, value in arguments.items() if value is not None}
-    # Read once: a generator would be empty at the second compilation.
-    return {**given, "constraints": tuple(given["constraints"])} if "constraints" in given else given
+    """The arguments as `read_settings` takes them. Raises MalformedSettings with everything that is wrong."""
+    given = _given(arguments)
+    _refuse(_problems(given))
+    return given
 
 
 def read_settings(arguments: Mapping[str, Any]) -> Settings:
     """The settings of one compilation. Raises MalformedSettings with everything that is wrong."""
-    environment = Environment()
-    problems = [f"{name}: no such option; there are {OPTIONS}" for name in arguments.keys() - set(_NAMES)]
+    environment, given = Environment(), _given(arguments)
     settings = Settings(
-        strict=_flag("strict", arguments, environment, problems, default=True),
-        check_backward=_flag("check_backward", arguments, environment, problems, default=False),
-        constraints=_constraints(arguments.get("constraints"), environment, problems),
+        strict=_flag("strict", given, environment, default=True),
+        check_backward=_flag("check_backward", given, environment, default=False),
+        constraints=given["constraints"] if "constraints" in given else environment.constraints(),
         artifacts=environment.switch("GRAPHBREAK_ARTIFACTS") is not False,
     )
-    if problems := [*environment.problems, *problems]:
-        raise MalformedSettings("\n".join(sorted(problems)), inspect.currentframe())
+    _refuse([*environment.problems, *_problems(given)])
     return settings
 
 
-def _flag(
-    name: str, arguments: Mapping[str, Any], environment: Environment, problems: list[str], *, default: bool
-) -> bool:
-    """The argument of this name or, where it is not given, the variable of the environment: `strict`, MOCK_STRICT."""
-    if (argument := arguments.get(name)) is None:
-        argument = environment.switch(f"MOCK_{name.upper()}")
-    elif argument not in (False, True):
-        problems.append(f"{name}={argument!r}: must be True or False")
-    return default if argument is None else bool(argument)
-
-
-def _constraints(argument: Any, environment: Environment, problems: list[str]) -> tuple[Constraint, ...]:
-    if argument is None:
-        return environment.constraints()
-    given = tuple(argument) if isinstance(argument, Iterable) else (argument,)
-    problems += [f"constraints: {each!r} is not a Constraint" for each in given if not isinstance(each, Constraint)]
+def _given(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without those that are None."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    constraints = given.get("constraints")
+    if isinstance(constraints, Iterable) and not isinstance(constraints, str):
+        given["constraints"] = tuple(constraints)  # read once: a generator would be empty at the second compilation
     return given
+
+
+def _problems(given: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in given.items():
+        if name not in _NAMES:
+            yield f"{name}: no such option; there are {OPTIONS}"
+        elif name != "constraints":
+            if value not in (False, True):
+                yield f"{name}={value!r}: must be True or False"
+        elif isinstance(value, tuple):
+            wrong = (each for each in value if not isinstance(each, Constraint))
+            yield from (f"constraints: {each!r} is not a Constraint such as {_EXAMPLE}" for each in wrong)
+        else:
+            yield f"constraints: must be a list such as [{_EXAMPLE}], not {type(value).__name__}"
+
+
+def _refuse(problems: Iterable[str]) -> None:
+    if found := sorted(problems):
+        raise MalformedSettings("\n".join(found), inspect.currentframe())
+
+
+def _flag(name: str, given: Mapping[str, Any], environment: Environment, *, default: bool) -> bool:
+    """The argument of this name or, where it is not given, the variable of the environment: `strict`, MOCK_STRICT."""
+    argument = given[name] if name in given else environment.switch(f"MOCK_{name.upper()}")
+    return default if argument is None else bool(argument)

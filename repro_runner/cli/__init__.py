@@ -56,8 +56,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     # Everything after the verb belongs to the verb, or even to the script: `explain SCRIPT --help`.
     given = str(parser.parse_args(words[:1]).verb)
     verb, *arguments = SHORT_FORMS.get(given, [given]) + words[1:]
-    module = importlib.import_module(f"repro_runner.cli.{verb}")
     try:
+        module = importlib.import_module(f"repro_runner.cli.{verb}")
         code = int(module.main(arguments))
         sys.stdout.flush()
         return code

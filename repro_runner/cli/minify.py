@@ -19,6 +19,7 @@ from repro_runner.cli.model_arguments import (
 )
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 from repro_runner.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ def _lines(arguments: argparse.Namespace, run: RunFolder, program: MinifiedProgr
     path = arguments.out or run.path / "minified" / program.file_name
     lines = [
         f"{program.failure.kind}: {program.failure.summary}",
-        f"  {program.original_nodes} {program.unit} -> {program.nodes}",
+        f"  {counted(program.original_nodes, program.unit.removesuffix('s'))} -> {program.nodes}",
         f"  {path}" + (f", with {path.with_suffix('.pt').name}" if program.tensors else ""),
     ]
     if program.modules:

@@ -73,7 +73,7 @@ def more_than_0(text: str) -> float:
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text} is not a number of more than 0")
+        raise argparse.ArgumentTypeError(f"{text} is not a finite number of more than 0")
     return number
 
 

@@ -10,7 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from repro_runner.constraints.base import Constraint, Read, Setting, constraints_with_settings
+from repro_runner.output.suggestions import did_you_mean
 from repro_runner.output.units import A_SIZE, a_number, parse_number, parse_size
+
+SWITCHES = ("MOCK_STRICT", "MOCK_CHECK_BACKWARD")
+"""The variables of the mock backends that set no limit."""
+
+
+def mock_variables() -> tuple[str, ...]:
+    """Every variable that the mock backends read."""
+    settings = (kind.setting for kind in constraints_with_settings())
+    return (*SWITCHES, *(name for setting in settings if setting is not None for name in setting.variables()))
 
 
 class Environment:
@@ -18,6 +28,7 @@ class Environment:
 
     def __init__(self) -> None:
         self.problems: list[str] = []
+        self._note_misspelt()
 
     def read(self, variable: str, reader: Read) -> Any:
         """What a variable says; None if it is unset or empty."""
@@ -38,6 +49,15 @@ class Environment:
                 if (value := setting.default if value is None else value) is not None:
                     found.append(kind.from_setting(value, **options))
         return tuple(found)
+
+    def _note_misspelt(self) -> None:
+        """Others may have variables that begin as ours do: only one that is nearly ours is wrong."""
+        known = [name.removeprefix("MOCK_") for name in mock_variables()]
+        for variable, text in os.environ.items():
+            before, _, name = variable.partition("MOCK_")
+            if not before and text.strip() and name not in known:
+                near = did_you_mean(name, known, most=1, alike=0.7, spelled="MOCK_{}".format)
+                self.problems += [f"{variable}={text!r}: no such variable{near}"] if near else []
 
     def _options(self, setting: Setting) -> dict[str, Any]:
         found = {}

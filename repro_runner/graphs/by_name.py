@@ -43,7 +43,9 @@ def find_backend(name: str, decompositions: str = "") -> Backend:
         raise InvalidInput([Problem(name, f"can't be imported: {reason}; {_HOW}")]) from error
     found: Backend | None = getattr(module, attribute, None)
     if found is None or not callable(found):
-        raise InvalidInput([Problem(name, f"no backend `{attribute}` in it; {_HOW}")])
+        there = hasattr(module, attribute)
+        what = f"`{attribute}` in it can't be called" if there else f"no backend `{attribute}` in it"
+        raise InvalidInput([Problem(name, f"{what}; {_HOW}")])
     if not decompositions or name in OWN:
         return found
 

@@ -22,6 +22,7 @@ from repro_runner.torch_seams import (
     OpOverload,
     enter_autocast,
     exit_autocast,
+    get_data_attr,
     qualified_name,
     set_grad_enabled,
 )
@@ -132,7 +133,7 @@ class _Writer:
     def _line(self, node: Node, *, whole: bool) -> str:
         if node.op != "output":
             call = self._call(node)
-            return f"{self.names[node]} = {call}" if node.users else call
+            return f"{self.names[node]} = {call}" if node.users and node.target is not operator.setitem else call
         (returned,) = node.args
         # A branch of `torch.cond` has to return what the graph says; what the whole returns is free.
         if whole and isinstance(returned, list | tuple) and len(returned) == 1:
@@ -149,6 +150,11 @@ class _Writer:
             raise Unrenderable(f"a {node.op} of {node.target}")
         if node.target is operator.getitem:
             return f"{values[0]}[{self._index(node.args[1])}]"
+        # Dynamo does not trace the functions that it writes for these two into a graph.
+        if node.target is operator.setitem:
+            return f"{values[0]}[{self._index(node.args[1])}] = {values[2]}"
+        if node.target is get_data_attr:
+            return f"{values[0]}.data"
         if node.target is getattr and str(node.args[1]).isidentifier():
             return f"{values[0]}.{node.args[1]}"
         if node.target in _INFIX and len(values) == 2:
@@ -176,7 +182,7 @@ class _Writer:
 
     def _value(self, value: Any) -> str:
         if isinstance(value, Node):
-            return self.names[value]
+            return "None" if value.target is operator.setitem else self.names[value]
         if isinstance(value, float) and not math.isfinite(value):
             return f'float("{value}")'
         if isinstance(value, slice):
@@ -199,7 +205,10 @@ class _Writer:
 
     def _index(self, index: Any) -> str:
         if isinstance(index, tuple) and index:
-            return ", ".join(map(self._index, index)) + ("," if len(index) == 1 else "")
+            return ", ".join(map(self._subscript, index)) + ("," if len(index) == 1 else "")
+        return self._subscript(index)
+
+    def _subscript(self, index: Any) -> str:
         if not isinstance(index, slice):
             return self._value(index)
         start, stop, step = (

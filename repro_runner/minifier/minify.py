@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -24,7 +23,8 @@ from repro_runner.minifier.script_runners import STILL_FAILS, InChild, InProcess
 from repro_runner.minifier.violations import find_violation, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
 from repro_runner.model_under_test.model import describe_error
-from repro_runner.process import Limits
+from repro_runner.output.units import counted
+from repro_runner.process import Limits, temporary_folder
 from repro_runner.process.isolated import doing
 
 _STANDS_FOR = {"mock": "aot_eager", "aot": "inductor", "aot_mock": "inductor"}
@@ -75,7 +75,7 @@ def search_failure(
     limits = _environment_limits() if constraints is None else tuple(constraints)
     subject.run_eagerly()
     with ExitStack() as held:
-        folder = Path(held.enter_context(tempfile.TemporaryDirectory(prefix="graphbreak-minify-")))
+        folder = Path(held.enter_context(temporary_folder("graphbreak-minify-")))
         doing("tracing the model")
         recording = record_graphs(subject)
         doing("shrinking what fails", limited=False)
@@ -194,7 +194,7 @@ class _Minification:
     ) -> MinifiedProgram:
         """Shrink the candidate, and run the result on its own. If that no longer fails, try a larger candidate."""
         original = operations(recorded.traced.pre_aot)
-        self.say(f"found: {failure.summary}; shrinking {original} operations ...")
+        self.say(f"found: {failure.summary}; shrinking {counted(original, 'operation')} ...")
         programs: dict[str, MinifiedProgram] = {}
         for candidate in minifier.minify(whole):
             said = minifier.outcome(candidate).text.removeprefix(STILL_FAILS)
@@ -203,7 +203,7 @@ class _Minification:
             script = minifier.script(candidate, header)
             if script.text in programs:
                 continue
-            self.say(f"running what is left, {candidate.operations} operations, on its own ...")
+            self.say(f"running what is left, {counted(candidate.operations, 'operation')}, on its own ...")
             outcome = run_standalone(script, seconds=4 * self.limits.seconds + _TO_START)
             program = MinifiedProgram(
                 script=script.text,

@@ -22,6 +22,7 @@ from repro_runner.minifier.function_source import FunctionSource
 from repro_runner.minifier.parts import report
 from repro_runner.minifier.recipes import can_be_drawn, copy_of, drawn, loadable, moved, with_grad
 from repro_runner.minifier.result import Failure
+from repro_runner.output.units import counted
 
 _PACKAGE = __name__.partition(".")[0]
 EXIT_CODES = "Exit code 1: it still fails so; 0: it no longer does; 3: something else is wrong"
@@ -169,7 +170,8 @@ def header_lines(
     lines = [
         check.title.format(said),
         "",
-        f"{sizes[0]} of {sizes[1]} operations of {model}{of_several}. torch {torch.__version__}, Python {python}.",
+        f"{sizes[0]} of {counted(sizes[1], 'operation')} of {model}{of_several}. "
+        f"torch {torch.__version__}, Python {python}.",
     ]
     if failure.kind == "violation":
         lines.append(f"There it is: {failure.summary}")

@@ -6,9 +6,9 @@ import contextlib
 import io
 import itertools
 import os
+import re
 import runpy
 import sys
-import tempfile
 import traceback
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,10 +20,21 @@ import torch
 
 from repro_runner.minifier.result import NotMinified
 from repro_runner.minifier.script import Script, folders_of
-from repro_runner.process import Job, Limits, Pool, PoolDied, Service, importable_environment, run_command
+from repro_runner.process import (
+    Job,
+    Limits,
+    Output,
+    Pool,
+    PoolDied,
+    Service,
+    importable_environment,
+    run_command,
+    temporary_folder,
+)
 from repro_runner.torch_seams import default_cache_dir, guards, reset
 
 STILL_FAILS = "still fails: "
+_VERDICT = re.compile(r"(?:still fails|gone|another failure): .*")
 _OWN = ("repro_runner", "registry", "sitegen", "generate_site")
 _START_ALONE = """\
 import runpy, sys
@@ -51,7 +62,7 @@ class Outcome:
     @property
     def fails(self) -> bool:
         """Whether it ended with 1 and printed that it fails: one that can't even be imported ends with 1, too."""
-        return self.code == 1 and STILL_FAILS in self.text
+        return self.code == 1 and self.text.startswith(STILL_FAILS)
 
 
 class ScriptRunner(Protocol):
@@ -138,7 +149,7 @@ class InChild:
         except PoolDied as error:
             raise NotMinified("the process that backends are tried in was killed; is there enough memory?") from error
         path.with_suffix(".pt").unlink(missing_ok=True)
-        printed = last_verdict(ended.stdout.text) or ended.stdout.text.strip()[-2000:]
+        printed = last_verdict(ended.stdout) or ended.stdout.last_line
         return Outcome(code=(ended.result or {}).get("code"), text=ended.failure or printed)
 
 
@@ -148,14 +159,14 @@ def run_standalone(script: Script, *, seconds: float) -> Outcome:
     Nothing but torch, and the modules that it names, can be imported there.
     """
     absent = [name for name in _OWN if name not in {module.partition(".")[0] for module in script.modules}]
-    with tempfile.TemporaryDirectory(prefix="graphbreak-minified-") as folder:
+    with temporary_folder("graphbreak-minified-") as folder:
         path = Path(folder) / "repro.py"
         write_script(script, path)
         command = [sys.executable, "-I", "-c", _START_ALONE, str(path), " ".join(absent), *folders_of(script.modules)]
         ended = run_command(command, seconds=seconds, folder=Path(folder))
     if ended.result is None:
         return Outcome(code=None, text=ended.failure)
-    text = last_verdict(ended.stdout.text) or ended.stderr.text.strip()[-2000:]
+    text = last_verdict(ended.stdout) or ended.stderr.last_line
     return Outcome(code=ended.result["code"], text=text)
 
 
@@ -177,13 +188,12 @@ def run_script(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
         runpy.run_path(arguments["path"], run_name="__main__")
     except SystemExit as end:
         return {"code": end.code if isinstance(end.code, int) else 0}
-    except BaseException:  # noqa: BLE001 - as the interpreter does
-        traceback.print_exc()
+    except BaseException as error:  # noqa: BLE001 - as the interpreter does
+        traceback.print_exception(error, limit=0)  # not the script's own lines, which have the words of a verdict
         return {"code": 1}
     return {"code": 0}
 
 
-def last_verdict(output: str) -> str:
-    """The line that a script ends with; a backend may have printed others."""
-    verdicts = (STILL_FAILS, "gone: ", "another failure: ")
-    return next((line for line in reversed(output.splitlines()) if line.startswith(verdicts)), "")
+def last_verdict(output: Output) -> str:
+    """What a script ends with; a backend may have printed other lines, and the beginning of this one."""
+    return next(reversed(_VERDICT.findall(output.text)), "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from repro_runner.process.command import run_command
 from repro_runner.process.linux import free_memory, in_fork
-from repro_runner.process.pool import Pool, PoolDied, Service, importable_environment
+from repro_runner.process.pool import Pool, PoolDied, Service, importable_environment, temporary_folder
 from repro_runner.process.supervise import Ended, Job, Limits, Output
 
 __all__ = [
@@ -24,4 +24,5 @@ __all__ = [
     "importable_environment",
     "in_fork",
     "run_command",
+    "temporary_folder",
 ]

@@ -26,7 +26,15 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from registry.errors import InvalidInput, Problem, WriteFailed
-from repro_runner.process.pool import ROOT, Pool, PoolDied, Service, importable_environment
+from repro_runner.process.pool import (
+    ROOT,
+    Pool,
+    PoolDied,
+    Service,
+    importable_environment,
+    own_folder,
+    temporary_folder,
+)
 from repro_runner.process.supervise import Job, Limits
 
 _STACK, _DOING = "stack.txt", "doing.json"
@@ -82,6 +90,7 @@ class Isolation:
             streams="inherited",
         )
         self._pool = Pool(service, importable_environment() | self._environment)
+        self._home = temporary_folder("graphbreak-children-")
 
     def __enter__(self) -> Isolation:
         self._pool.__enter__()
@@ -91,6 +100,7 @@ class Isolation:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._pool.__exit__(kind, error, trace)
+        self._home.cleanup()  # not before: a child that runs would go on to write there
 
     def run(self, task: str, arguments: Mapping[str, Any], limits: Limits, *, each: bool = False) -> Any:
         """What `task` (`module:function`) returns for `arguments`, in a child; both have to fit into JSON.
@@ -108,13 +118,13 @@ class Isolation:
         }
         whole = math.inf if each else limits.seconds
         # This folder is for what the child leaves; it works in the current one, from which the model's path starts.
-        with tempfile.TemporaryDirectory(prefix="graphbreak-child-") as folder:
-            job = Job(key=task, arguments=given, seconds=whole, memory=limits.memory, folder=folder)
-            try:
-                ended = self._pool.run(job)
-            except PoolDied as error:
-                raise ChildFailed(f"could not be started: {error}", Doing(), "") from error
-            doing, stack = _read_doing(Path(folder)), _read_text(Path(folder) / _STACK)
+        folder = tempfile.mkdtemp(dir=self._home.name)
+        job = Job(key=task, arguments=given, seconds=whole, memory=limits.memory, folder=folder)
+        try:
+            ended = self._pool.run(job)
+        except PoolDied as error:
+            raise ChildFailed(f"could not be started: {error}", Doing(), "") from error
+        doing, stack = _read_doing(Path(folder)), _read_text(Path(folder) / _STACK)
         if ended.result is None:
             raise ChildFailed(ended.failure, doing, stack)
         return _returned(ended.result, doing)
@@ -159,6 +169,7 @@ def perform(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
     os.environ.clear()
     os.environ.update(arguments["environment"])
     sys.path[:] = arguments["path"]
+    own_folder.append(folder)
     with (folder / _STACK).open("w") as stack:
         _notes.append(_Notes(folder / _DOING, stack, arguments["seconds"]))
         faulthandler.enable(stack)

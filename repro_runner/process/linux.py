@@ -12,6 +12,7 @@ import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -82,6 +83,14 @@ def free_memory() -> int | None:
     return free
 
 
+def leave(code: int) -> NoReturn:
+    """End this process here and now, with what it printed."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(Exception):  # a user's code may have closed it
+            stream.flush()
+    os._exit(code)
+
+
 def in_fork(work: Callable[[], bytes]) -> bytes:
     """What `work` returns in a fork of this process, which sees nothing of what it does there.
 
@@ -100,9 +109,7 @@ def in_fork(work: Callable[[], bytes]) -> bytes:
             except BaseException:  # noqa: BLE001 - a fork must never return into the code of its parent
                 traceback.print_exc()
             finally:
-                sys.stdout.flush()
-                sys.stderr.flush()
-                os._exit(code)
+                leave(code)
         _, status = os.waitpid(pid, 0)
         if os.WIFSIGNALED(status):
             os.kill(os.getpid(), os.WTERMSIG(status))

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -47,6 +48,15 @@ def importable_environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
 
 
+own_folder: list[Path] = []
+"""The folder of this process, if it is an isolated child: its parent removes it, however the child ends."""
+
+
+def temporary_folder(prefix: str) -> tempfile.TemporaryDirectory[str]:
+    """A temporary folder. In a child it is inside the child's own, and so it is removed even if the child is killed."""
+    return tempfile.TemporaryDirectory(prefix=prefix, dir=own_folder[0] if own_folder else None)
+
+
 class PoolDied(Exception):
     """The server process ended before the job did. The text gives the reason, if the server reported one."""
 
@@ -65,7 +75,7 @@ class Pool:
     def __enter__(self) -> Pool:
         self._process = subprocess.Popen(
             [sys.executable, "-c", _START, str(ROOT), json.dumps(asdict(self._service)), str(os.getpid())],
-            env=self._environment,
+            env=self._environment | ({"TMPDIR": str(own_folder[0])} if own_folder else {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

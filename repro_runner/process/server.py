@@ -22,7 +22,7 @@ from types import FrameType
 from typing import Any
 
 from registry.datafile import write_whole
-from repro_runner.process.linux import adopt_orphans, die_with_parent
+from repro_runner.process.linux import adopt_orphans, die_with_parent, leave
 from repro_runner.process.pool import ROOT, Service
 from repro_runner.process.supervise import RESULT, Job, Limits, Start, Supervisor
 
@@ -114,9 +114,7 @@ def _forking(task: str) -> Start:
         except BaseException:  # noqa: BLE001 - a forked child must never return into the parent's loop
             traceback.print_exc()
         finally:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            os._exit(code)
+            leave(code)
 
     return fork
 
@@ -149,9 +147,7 @@ def be_fresh() -> None:
     job = Job(**json.loads(sys.stdin.read()))
     _settle(job, folder, (1, 2))
     _work(job.task, job, folder)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(0)
+    leave(0)
 
 
 def _settle(job: Job, folder: Path, streams: tuple[int, int]) -> None:

@@ -46,27 +46,32 @@ def plain(message: str) -> str:
     return re.sub(r"0x[0-9a-fA-F]+|[\[(][\d,\s]*[\])]|_?\d+", "", message)
 
 
+def compile_whole(function: Callable[..., Any], backend: Any) -> Callable[..., Any]:
+    return torch.compile(function, backend=backend, fullgraph=True, dynamic=False)
+
+
 def check_compilation(
     function: Callable[..., Any],
     inputs: Callable[[], tuple[Any, ...]],
     backend: Callable[[], Any],
     expected: str,
 ) -> tuple[int, str]:
-    results(function, inputs())  # what this raises has nothing to do with the backend
-    compiled = torch.compile(function, backend=backend(), fullgraph=True, dynamic=False)
     try:
-        results(compiled, inputs())
+        results(function, inputs())
+        results(compile_whole(function, "eager"), inputs())
+    except Exception as error:  # noqa: BLE001 - eager or Dynamo may raise anything
+        return 3, f"without the backend, too, it raises {error_text(error)}"
+    try:
+        results(compile_whole(function, backend()), inputs())
     except Exception as error:  # noqa: BLE001 - a backend may raise anything
         return 1 if plain(error_text(error)) == plain(expected or error_text(error)) else 3, error_text(error)
     return 0, "it compiles and runs"
 
 
 def run(
-    function: Callable[..., Any], inputs: Callable[[], tuple[Any, ...]], backend: Callable[[], Any] | None = None
+    function: Callable[..., Any], inputs: Callable[[], tuple[Any, ...]], backend: Callable[[], Any] = lambda: "eager"
 ) -> None:
-    if backend is not None:
-        function = torch.compile(function, backend=backend(), fullgraph=True, dynamic=False)
-    results(function, inputs())
+    results(compile_whole(function, backend()), inputs())
 
 
 def end_of(work: Callable[..., Any], *arguments: Any, seconds: float) -> str:
@@ -91,9 +96,9 @@ def check_crash(
     seconds: float,
 ) -> tuple[int, str]:
     fine = "ended with exit code 0"
-    eager = end_of(run, function, inputs, seconds=seconds)
-    if eager != fine:
-        return 3, f"without the backend, too, it {eager}"
+    without = end_of(run, function, inputs, seconds=seconds)
+    if without != fine:
+        return 3, f"without the backend, too, it {without}"
     compiled = end_of(run, function, inputs, backend, seconds=seconds)
     return {expected: 1, fine: 0}.get(compiled, 3), f"compiled, it {compiled}"
 
@@ -135,8 +140,8 @@ def check_numerics(
     function: Callable[..., Any], inputs: Callable[[], tuple[Any, ...]], backend: Callable[[], Any]
 ) -> tuple[int, str]:
     eager = results(function, inputs())
-    if unstable := difference(eager, results(function, inputs()), {}):
-        return 3, f"eager itself differs from run to run: {unstable}"
-    compiled = results(torch.compile(function, backend=backend(), fullgraph=True, dynamic=False), inputs())
+    if unstable := difference(eager, results(compile_whole(function, "eager"), inputs()), {}):
+        return 3, f"without the backend, too, a second run differs: {unstable}"
+    compiled = results(compile_whole(function, backend()), inputs())
     found = difference(eager, compiled, in_float64(function, inputs()))
     return (1, found) if found else (0, "the same as eager, but for rounding")

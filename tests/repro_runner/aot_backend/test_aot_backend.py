@@ -36,8 +36,8 @@ from repro_runner.constraints import (
     Violation,
     op_name,
 )
+from repro_runner.constraints.environment import mock_variables
 from repro_runner.runs import RunFolder
-from tests.repro_runner.fixtures.known_limits import mock_variables
 from tests.repro_runner.fixtures.watched_shapes import traced_with
 
 pytestmark = pytest.mark.torch

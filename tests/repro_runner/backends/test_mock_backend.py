@@ -16,6 +16,7 @@ import torch
 from torch.fx import Node
 from torch.utils._pytree import tree_leaves
 
+from repro_runner.aot_backend import aot_mock_backend
 from repro_runner.backends import (
     ConstraintViolations,
     ConstraintWarning,
@@ -33,8 +34,8 @@ from repro_runner.constraints import (
     UnsupportedOpsConstraint,
     Violation,
 )
+from repro_runner.constraints.environment import mock_variables
 from tests.conftest import ROOT
-from tests.repro_runner.fixtures.known_limits import mock_variables
 from tests.repro_runner.fixtures.watched_shapes import traced_with
 
 pytestmark = pytest.mark.torch
@@ -351,9 +352,29 @@ def test_everything_malformed_is_one_error(monkeypatch: pytest.MonkeyPatch) -> N
     assert str(malformed.value).split("\n\n")[0].splitlines() == [
         "alignment: no such option; there are strict, constraints and check_backward",
         "check_backward=2: must be True or False",
-        "constraints: 'mm' is not a Constraint",
+        "constraints: 'mm' is not a Constraint such as DtypeConstraint([\"float32\"])",
         "strict='0': must be True or False",
     ]
+
+
+@pytest.mark.parametrize("make", [make_mock_backend, aot_mock_backend])
+@pytest.mark.parametrize(
+    ("constraints", "problem"),
+    [
+        ([3], 'constraints: 3 is not a Constraint such as DtypeConstraint(["float32"])'),
+        (LayoutConstraint(), 'must be a list such as [DtypeConstraint(["float32"])], not LayoutConstraint'),
+        ("mm", 'must be a list such as [DtypeConstraint(["float32"])], not str'),
+    ],
+    ids=["a number", "no list", "a text"],
+)
+def test_arguments_are_refused_when_the_backend_is_made(
+    make: Callable[..., Any], constraints: Any, problem: str
+) -> None:
+    with pytest.raises(MalformedSettings) as malformed:
+        make(constraints=constraints, strict="no")
+    first, second = str(malformed.value).splitlines()
+    assert problem in first
+    assert second == "strict='no': must be True or False"
 
 
 @pytest.mark.parametrize("value", ["-1", "1.5", "1_000", "0x10", "²", "9" * 5000])

@@ -30,11 +30,11 @@ from repro_runner.constraints import (
     StaticShapesConstraint,
     UnsupportedOpsConstraint,
 )
+from repro_runner.constraints.environment import mock_variables
 from repro_runner.minifier import refused_graph
 from repro_runner.minifier.script import Script
 from repro_runner.minifier.script_runners import InProcess
 from tests.checkout import on_small_disk
-from tests.repro_runner.fixtures.known_limits import mock_variables
 
 pytestmark = pytest.mark.torch
 

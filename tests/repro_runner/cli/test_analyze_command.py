@@ -114,6 +114,12 @@ def test_each_type_shows_its_documents(home: Path, asked: str, lines: str, capsy
     assert lines in shown(capsys, "--type", asked)
 
 
+def test_one_operation_is_enough(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = write_sample_run(home)
+    run.write_json("minified.json", {**run.read_json("minified.json"), "nodes": 1, "original_nodes": 1})
+    assert "1 of 1 operation is enough: aten.mm.default" in shown(capsys, "--type", "minified")
+
+
 def test_the_newest_run_is_shown_unless_one_is_named(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = write_sample_run(home)
     (home / first.id).rename(home / "20200101-000000-report-aaaaaa")

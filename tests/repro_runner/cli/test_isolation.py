@@ -137,6 +137,13 @@ def test_a_backend_that_ends_the_process_is_one_line_and_a_run_that_says_why(
     assert line.partition(": ")[2] in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("text", ["inf", "nan", "0", "soon"])
+def test_a_limit_is_a_finite_number(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(["diff", "my.py:make_model", "--timeout", text])
+    assert f"argument --timeout: {text} is not a finite number of more than 0\n" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [
@@ -195,15 +202,28 @@ def test_an_exception_names_the_line_of_the_backend(folder: Path, capsys: pytest
     assert 'raise RuntimeError("no kernel for this")' in (only_run(folder).path / "traceback.txt").read_text("utf-8")
 
 
-def test_an_interrupt_is_one_line_and_ends_every_process(folder: Path) -> None:
+@pytest.mark.parametrize(
+    ("verb", "processes", "said"),
+    # The command, the server, the child; minify's child has a server and a child of its own.
+    [
+        ("diff", 3, ""),
+        pytest.param("minify", 5, "my:hang, graph 1 of 1: compile ...\n", marks=pytest.mark.prove),
+    ],
+    ids=["diff", "minify"],
+)
+def test_an_interrupt_is_one_line_and_leaves_no_process_and_no_file(
+    verb: str, processes: int, said: str, folder: Path
+) -> None:
     mark = f"MARK_OF_TEST={folder}"
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "MARK_OF_TEST": str(folder)}
-    command = [sys.executable, "-m", "repro_runner", "diff", "my.py:make_model", "--backend", "my:hang"]
-    with subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True) as process:
-        while len(processes_with(mark)) < 3:  # the command, the server, the child
+    (folder / "tmp").mkdir()
+    own = {"PYTHONPATH": str(ROOT), "MARK_OF_TEST": str(folder), "TMPDIR": str(folder / "tmp")}
+    command = [sys.executable, "-m", "repro_runner", verb, "my.py:make_model", "--backend", "my:hang"]
+    with subprocess.Popen(command, env={**os.environ, **own}, stderr=subprocess.PIPE, text=True) as process:
+        while len(processes_with(mark)) < processes:
             time.sleep(0.1)
         process.send_signal(signal.SIGINT)
         _, told = process.communicate()
-    assert (process.returncode, told) == (130, "interrupted\n")
+    assert (process.returncode, told) == (130, f"{said}interrupted\n")
     assert processes_with(mark) == []
     assert list_runs(folder / "runs") == []
+    assert list((folder / "tmp").glob("graphbreak-*")) == []

@@ -9,9 +9,8 @@ import torch
 
 from repro_runner.bench.document import describe_machine
 from repro_runner.constraints import DtypeConstraint, LayoutConstraint, ShapeConstraint, UnsupportedOpsConstraint
-from repro_runner.constraints.environment import Environment
+from repro_runner.constraints.environment import Environment, mock_variables
 from repro_runner.output.units import parse_size
-from tests.repro_runner.fixtures.known_limits import mock_variables
 
 pytestmark = pytest.mark.torch
 
@@ -82,6 +81,18 @@ def test_everything_that_is_wrong_is_said_at_once_with_what_may_be_meant(monkeyp
         "MOCK_DTYPES='flaot32,fp16': fp16: no such dtype; did you mean float16?",
         "MOCK_LAYOUT='contigous': contigous: no such layout; did you mean contiguous?",
         "MOCK_MAX_MEMORY='lots': must be a size in bytes, such as 4096 or 16 GiB",
+    ]
+
+
+def test_a_misspelt_variable_is_refused_and_one_of_others_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    wrong = {"MOCK_ALIGMENT": "4", "MOCK_STRCT": "0", "MOCK_ALIGNMENT_DIM": "-1", "MOCK_DTYPE": " "}
+    others = {"MOCK_SERVER": "here", "MOCK_API_KEY": "x", "MOCK_DATE": "2024-01-01", "MOCK_LLM_RESPONSE": "yes"}
+    for variable, text in {**wrong, **others}.items():
+        monkeypatch.setenv(variable, text)
+    assert sorted(Environment().problems) == [
+        "MOCK_ALIGMENT='4': no such variable; did you mean MOCK_ALIGNMENT?",
+        "MOCK_ALIGNMENT_DIM='-1': no such variable; did you mean MOCK_ALIGNMENT_DIMS?",
+        "MOCK_STRCT='0': no such variable; did you mean MOCK_STRICT?",
     ]
 
 

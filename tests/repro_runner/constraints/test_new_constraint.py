@@ -23,9 +23,10 @@ from repro_runner.constraints import (
     base,
 )
 from repro_runner.constraints.base import ScriptText, Setting, constraints_with_settings
+from repro_runner.constraints.environment import mock_variables
 from repro_runner.minifier.violations import render_rule
 from tests.conftest import ROOT
-from tests.repro_runner.fixtures.known_limits import device_keys, mock_variables, rule_keys, rule_options
+from tests.repro_runner.fixtures.known_limits import device_keys, rule_keys, rule_options
 
 pytestmark = pytest.mark.torch
 

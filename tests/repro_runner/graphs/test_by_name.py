@@ -39,6 +39,7 @@ def test_a_backend_is_found_by_each_kind_of_name(tmp_path: Path, monkeypatch: py
         ("indctor", "indctor: no such backend; did you mean inductor?"),
         ("mocc", "mocc: no such backend; did you mean mock"),
         ("no.such.module:backend", "can't be imported: ModuleNotFoundError: No module named 'no'; name a registered"),
+        ("math:pi", "math:pi: `pi` in it can't be called; name a registered backend, or `module:attribute`"),
         ("operator:no_such", "no backend `no_such` in it; name a registered backend, or `module:attribute`"),
     ],
 )

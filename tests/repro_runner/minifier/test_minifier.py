@@ -43,6 +43,7 @@ from repro_runner.runs import find_run
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
 
 BACKENDS = """
+import operator
 import os
 import signal
 
@@ -77,6 +78,10 @@ def crashes(graph, inputs):
     if any(map(is_softmax, graph.graph.nodes)):
         os.kill(os.getpid(), signal.SIGSEGV)
     return graph.forward
+
+
+def writes_something_else(graph, inputs):
+    return replaced(graph, lambda x, place, value: operator.setitem(x, place, value + 1), operator.setitem)
 
 
 def replaced(graph, function, target):
@@ -336,6 +341,7 @@ class Counting(torch.nn.Module):
     def forward(self, x: torch.Tensor, *, scale: float, mask: torch.Tensor | None = None) -> dict[str, torch.Tensor]:
         self.calls += 1
         x.mul_(scale)
+        x[0] = 0.5
         return {"sum": x.sum() + self.calls, "kept": x if mask is None else x[mask]}
 
 
@@ -346,18 +352,34 @@ UNHARMED = {
 }
 
 
-@pytest.mark.parametrize("name", UNHARMED)
-def test_a_model_that_a_backend_runs_well_does_not_fail(name: str, apart: InChild) -> None:
+@pytest.mark.parametrize(("name", "kind"), [*((name, "numeric") for name in UNHARMED), ("writes", "compile")])
+def test_a_model_that_a_backend_runs_well_does_not_fail(name: str, kind: str, apart: InChild) -> None:
     backend = "somebodys_backends:wrong_in_the_last_bit" if name == "rounds" else "aot_eager"
-    search = search_failure(UNHARMED[name], "numeric", backend=backend, apart=apart)
-    assert (search.program, search.unknown, search.tried) == (None, (), {"numeric": f"none with {backend}"})
+    search = search_failure(UNHARMED[name], kind, backend=backend, apart=apart)
+    assert (search.program, search.unknown, search.tried) == (None, (), {kind: f"none with {backend}"})
+
+
+def test_a_backend_that_writes_something_else_into_a_tensor_is_numerically_wrong(apart: InChild) -> None:
+    backend = read_backend("somebodys_backends:writes_something_else")
+    (graph,) = record_graphs(UNHARMED["writes"]).graphs
+    assert examine_compilation(graph, backend, apart, seconds=60).found is None
+    examined = examine_numerics(graph, backend, apart)
+    assert examined.found is not None, examined.unknown
+    candidate, _, check = examined.found
+    operations, script = smallest(GraphMinifier(check, apart), candidate)
+    assert operations == 1
+    assert "[0] = 0.5\n" in script.text
 
 
 @pytest.mark.prove
 def test_what_does_not_fail_on_its_own_is_not_claimed_to(apart: InChild) -> None:
     subject = ModelUnderTest(name="one op", model=torch.sin, args=(torch.ones(3),))
-    search = search_failure(subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart)
+    told: list[str] = []
+    search = search_failure(
+        subject, "compile", backend="somebodys_backends:refuses_this_project", apart=apart, say=told.append
+    )
     assert search.program is not None
+    assert "shrinking 1 operation ..." in told[1]
     assert "RuntimeError: not with this" in search.program.failure.summary
     assert not search.program.confirmed
     assert search.program.output == "gone: it compiles and runs"
@@ -369,6 +391,20 @@ def test_a_script_that_does_not_end_is_ended(apart: InChild) -> None:
     outcome = apart.outcome(Script(text="import time; time.sleep(60)", saved={}))
     apart.limits = Limits(seconds=60)
     assert outcome == Outcome(code=None, text="took longer than 0.5 s")
+
+
+@pytest.mark.parametrize(
+    ("before", "outcome"),
+    [
+        ("print('compiling', end='')", Outcome(code=1, text="still fails: so")),
+        ("sys.stdout.close()", Outcome(code=1, text="ValueError: I/O operation on closed file.")),
+    ],
+    ids=["writes into the line", "closes the output"],
+)
+def test_only_what_a_script_prints_is_its_verdict(before: str, outcome: Outcome, apart: InChild) -> None:
+    found = apart.outcome(Script(text=f"import sys\n{before}\nprint('still fails: ' + 'so')\nsys.exit(1)", saved={}))
+    assert found == outcome
+    assert found.fails == outcome.text.startswith("still fails: ")
 
 
 def test_a_process_that_does_not_end_is_ended() -> None:

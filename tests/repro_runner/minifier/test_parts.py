@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +34,11 @@ from repro_runner.minifier.backend_failures import read_backend
 from repro_runner.minifier.function_source import Unrenderable, as_function, operations, render_function
 from repro_runner.minifier.graph_minifier import Candidate, GraphMinifier, to_aten
 from repro_runner.minifier.own_rules import own_rules
+from repro_runner.minifier.parts import report
+from repro_runner.minifier.parts.backends import check_compilation, check_crash, check_numerics
 from repro_runner.minifier.recipes import copy_of, drawn
 from repro_runner.minifier.recording import RecordedGraph, record_graphs
+from repro_runner.minifier.script import Check, header_lines
 from repro_runner.minifier.script_runners import InProcess
 from repro_runner.minifier.violations import all_violations, violation_checks
 from repro_runner.model_under_test import ModelUnderTest
@@ -53,6 +58,8 @@ def rotated(x: torch.Tensor, w: torch.Tensor, flags: torch.Tensor) -> Any:
     h = torch.cond(h.sum() > 0, lambda x: (x + 1,), lambda x: (x - 1,), (h,))[0]
     h = h.to(torch.float64).contiguous()
     h += 1
+    h[:, (0, 2)] = 0.5
+    h.data.mul_(2)
     parts = h.chunk(2, dim=0)
     return parts[0] / scale, product, torch.arange(3, device=x.device) ** 2
 
@@ -63,7 +70,7 @@ def inputs_of_rotated() -> tuple[torch.Tensor, ...]:
 
 
 @pytest.mark.parametrize("level", ["torch", "aten"])
-def test_a_graph_written_as_a_function_computes_what_the_graph_does(level: str) -> None:
+def test_a_graph_written_as_a_function_computes_what_the_graph_does_and_dynamo_traces_it(level: str) -> None:
     recorded = record_graphs(ModelUnderTest(name="rotated", model=rotated, args=inputs_of_rotated())).graphs[0]
     graph, inputs = recorded.traced.pre_aot, list(recorded.inputs)
     if level == "aten":
@@ -72,10 +79,37 @@ def test_a_graph_written_as_a_function_computes_what_the_graph_does(level: str) 
         graph, inputs = lowered
     source = render_function(graph)
     assert not re.search(r"self\b(?!\()|GraphModule|eval_with_key", source.text)
-    found = as_function(graph)(*map(copy_of, inputs))
-    for expected, actual in zip(rotated(*inputs_of_rotated()), found, strict=True):
-        torch.testing.assert_close(actual, expected)
+    function = as_function(graph)
+    for written in (function, torch.compile(function, backend="eager", fullgraph=True)):
+        found = written(*map(copy_of, inputs))
+        for expected, actual in zip(rotated(*inputs_of_rotated()), found, strict=True):
+            torch.testing.assert_close(actual, expected)
     assert operations(graph) > 10
+
+
+def test_a_write_that_is_returned_is_none() -> None:
+    graph = torch.fx.Graph()
+    graph.output((graph.call_function(operator.setitem, (graph.placeholder("x"), 0, 1.0)),))
+    assert render_function(GraphModule({}, graph)).text.splitlines()[1:] == ["    x[0] = 1.0", "    return None"]
+
+
+def refused_by_dynamo(x: torch.Tensor) -> torch.Tensor:
+    torch._dynamo.graph_break()
+    return x + 1
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        partial(check_compilation, expected=""),
+        partial(check_crash, expected="ended with exit code 1", seconds=60),
+        check_numerics,
+    ],
+    ids=["compilation", "crash", "numerics"],
+)
+def test_what_dynamo_itself_refuses_is_no_failure_of_a_backend(check: Callable[..., tuple[int, str]]) -> None:
+    judge = partial(check, refused_by_dynamo, lambda: (torch.ones(2),), lambda: "aot_eager")
+    assert report(judge) == 3
 
 
 def test_modes_are_blocks_and_names_are_short() -> None:
@@ -282,6 +316,12 @@ def test_a_program_is_written_with_its_tensors_beside_it_or_not_at_all(tmp_path:
 def test_a_backend_without_a_name_is_refused(backend: Any, problem: str) -> None:
     with pytest.raises(InvalidInput, match=problem):
         read_backend(backend)
+
+
+def test_a_script_counts_one_operation_as_one() -> None:
+    failure, check = Failure(kind="numeric", summary=""), Check(parts=(), call="")
+    assert header_lines("model", failure, check, "so", (1, 1), (1, 1))[2].startswith("1 of 1 operation of model. ")
+    assert header_lines("model", failure, check, "so", (1, 3), (1, 1))[2].startswith("1 of 3 operations of model. ")
 
 
 def test_a_backend_is_named_so_that_a_script_can_import_it() -> None:

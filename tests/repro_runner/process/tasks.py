@@ -10,6 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+from repro_runner.process import Job, Pool, Service, temporary_folder
+
 _warmed: list[str] = []
 
 
@@ -51,6 +53,9 @@ def misbehave(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
         os._exit(7)
     elif how == "raises":
         raise ValueError("not today")
+    elif how == "closes its output":
+        sys.stdout.close()
+        os.close(1)
     elif how == "grows":
         kept = bytearray()
         while True:
@@ -58,4 +63,17 @@ def misbehave(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
     elif how == "leaves a child":
         child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"], start_new_session=True)
         (folder / "child").write_text(str(child.pid), "utf-8")
+    return {}
+
+
+def hold_folders(_: dict[str, Any]) -> None:
+    """Make a temporary folder, and have a child of one's own make another; name both, and hang."""
+    with temporary_folder("test-") as folder, Pool(Service(task=f"{__name__}:hold_cwd", streams="inherited")) as pool:
+        print(folder, file=sys.stderr, flush=True)
+        pool.run(Job(key="one", arguments={}))
+
+
+def hold_cwd(_: dict[str, Any], folder: Path) -> dict[str, Any]:
+    print(folder, file=sys.stderr, flush=True)
+    time.sleep(1000)
     return {}

@@ -128,6 +128,12 @@ def test_each_bad_end_has_its_words(how: str, failure: str, isolate: str) -> Non
     assert ("not today" in ended.stdout.text) == (how == "raises")
 
 
+@pytest.mark.parametrize("isolate", ["fork", "process"])
+def test_a_child_that_closes_its_output_ends_as_others_do(isolate: str) -> None:
+    ended = run("misbehave", {"how": "closes its output"}, isolate=isolate, streams="apart")
+    assert (ended.result, ended.stderr.text) == ({}, "")
+
+
 def test_what_a_child_leaves_behind_is_killed(tmp_path: Path) -> None:
     ended = run("misbehave", {"how": "leaves a child"}, job={"folder": str(tmp_path)})
     assert ended.result == {}
