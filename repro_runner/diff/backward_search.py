@@ -36,7 +36,7 @@ from repro_runner.diff.judging import (
 from repro_runner.torch_seams import pytree
 
 _ALL_RIGHT = (
-    "the backward of every op is right for the gradients that it was given, "
+    "within the tolerance the backward of every op is right for the gradients that it was given, "
     "and each gradient that could be watched is the sum of those of its uses"
 )
 _CHANGED = "a zero that is added to a value has another gradient than that value: no gradient tells what was computed"

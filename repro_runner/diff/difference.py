@@ -19,7 +19,7 @@ class Op:
     source: str
     """`file:line` of the user's code."""
     position: int
-    """Counted from 1 among the ops that compute tensors."""
+    """Counted from 1 among the ops that compute tensors; 0 for what only picks an item of a result."""
     count: int = 1
     """More than one: it is one of so many, beginning with this position."""
     operands: tuple[Operand, ...] = ()
@@ -30,7 +30,7 @@ class Op:
         return {**plain, "operands": operands}
 
     def __str__(self) -> str:
-        which = f"node {self.node}, op {self.position}"
+        which = f"node {self.node}{f', op {self.position}' if self.position else ''}"
         if self.count > 1:
             which = f"ops {self.position} to {self.position + self.count - 1}"
         return f"{self.name} ({which}{f', {self.source}' if self.source else ''})"

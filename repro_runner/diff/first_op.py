@@ -71,11 +71,12 @@ def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstD
         run = lowered.found.with_writes(graph.outputs, written)
     except Exception as error:  # noqa: BLE001 - tracing and the backend may raise anything: then this way is closed
         return replace(so_far, open=(*so_far.open, f"the graph of aten ops can't be tried: {describe_error(error)}"))
+    graph.compiled += 1
     if not symptom or graph.has_another_difference(run):
         how = "differs in another way" if symptom else "does not differ"
         return replace(so_far, open=(*so_far.open, f"the same graph in aten ops {how}"))
     found = _search(lowered, symptom)
-    graph.compiled += 1 + lowered.compiled
+    graph.compiled += lowered.compiled
     if found.op is None and found.kind not in ("sum", "copies"):
         return replace(so_far, open=(*so_far.open, *(f"in aten ops: {each}" for each in found.open)))
     return replace(found, aten=True, ops=lowered.ops.count)
@@ -138,4 +139,4 @@ class WatchedGraphs:
                 inputs.restore_random()
         except Exception as error:  # noqa: BLE001 - what was compared already is not lost, whatever went wrong here
             found = FirstDifference(kind="unknown", compiled=0, open=(f"the search failed: {describe_error(error)}",))
-        return found and replace(found, graph=number)
+        return found and replace(found, graph=number, compiled=found.compiled + number + 1)

@@ -5,16 +5,20 @@ The graph is compiled with further outputs: copies of what ops take and of what 
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.fx import Interpreter, Node
 
+from repro_runner.constraints.nodes import op_name
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
+from repro_runner.diff.execution import memory_of
 from repro_runner.diff.graph_ops import GraphOp, Moment, OpsOfGraph, shown_name, value_at
 from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import (
@@ -27,8 +31,10 @@ from repro_runner.diff.judging import (
     differing,
     found_op,
     judge_in_parts,
+    named_op,
     unknown,
 )
+from repro_runner.model_under_test.model import describe_error
 from repro_runner.values import Path
 
 
@@ -38,10 +44,11 @@ class ForwardSearch:
     def __init__(self, graph: GraphUnderTest, symptom: Iterable[str]) -> None:
         self._graph, self._symptom = graph, set(symptom)
         self._returned: list[LeafComparison] = []
-        """Outputs of the last probe that are not what it computed."""
-        outputs = ((at, each) for at, each in enumerate(graph.ops.outputs) if isinstance(each, Node))
-        self._ends: dict[int, Moment] = {
-            at: (each, (), graph.ops.last_change((each, ()))) for at, each in outputs if graph.ops.is_tensor(each)
+        """Outputs and written inputs of the last probe that are not what it computed."""
+        self._ends: dict[str, Moment] = {
+            name: (node, (), graph.ops.last_change((node, ())))
+            for name, node in graph.named_nodes().items()
+            if graph.ops.is_tensor(node) and (node.op != "placeholder" or graph.ops.is_written(node))
         }
         self._control = graph.ops.untouched_input()
         """An input that no op writes to. If a copy of it comes back changed, the other copies prove nothing."""
@@ -49,9 +56,9 @@ class ForwardSearch:
     def find(self) -> FirstDifference:
         graph = self._graph
         hidden: Unjudged[GraphOp] = {op: op.hidden for op in graph.ops.ops if op.hidden}
-        ops = [op for op in graph.ops.ops if op not in hidden]
+        judged = [op for op in (*graph.ops.ops, *graph.ops.picks) if op not in hidden]
         try:
-            wrong, unjudged = judge_in_parts(ops, self._probe, graph.config.max_probes)
+            wrong, unjudged = judge_in_parts(graph.ops.in_order(judged), self._probe, graph.config.max_probes)
         except CopiesChanged:
             return FirstDifference(kind="copies", compiled=0)
         if wrong:
@@ -62,42 +69,93 @@ class ForwardSearch:
             return unknown(hidden | unjudged, graph)
         if self._returned:
             return FirstDifference(kind="outputs", compiled=0, difference=self._returned[0])
+        named = graph.named_nodes()
+        numbers = [name for name in self._symptom if name in named and not graph.ops.is_tensor(named[name])]
+        if numbers:
+            why = (f"{name} is no tensor, so it can't be watched: {op_name(named[name])} gives it" for name in numbers)
+            return FirstDifference(kind="unknown", compiled=0, open=tuple(sorted(why)))
         return FirstDifference(kind="adds up", compiled=0)
 
     def _probe(self, ops: Sequence[GraphOp]) -> tuple[Wrong[GraphOp], Unjudged[GraphOp]]:
-        graph, ends, control = self._graph, self._ends, self._control
-        asked = dict.fromkeys([*(moment for op in ops for moment in (*op.before, *op.after)), *ends.values(), *control])
-        # Inputs are watched with a single op only: their copies may be large.
-        inputs = graph.ops.inputs_of(ops[0]) if len(ops) == 1 else []
-        moments = [*(moment for moment in asked if moment[2].op != "placeholder"), *inputs]
-        run = graph.watch(graph.ops.returning(moments), graph.inputs, self._symptom)
-        if (there := len(run.returned)) != (wanted := graph.outputs + len(moments)):
-            raise NotShown(f"the graph that is watched has {wanted} outputs, and the backend returns {there}")
-        seen = dict(zip(moments, run.returned[graph.outputs :], strict=True))
-        if any(self._unlike(graph.input_of(moment[0]), seen[moment], "input") for moment in (*control, *inputs)):
-            raise CopiesChanged
-        graph.refuse_another_difference(run)
-        computed = {at: seen[moment] for at, moment in ends.items() if moment in seen}
-        self._returned = [
-            leaf for at, value in computed.items() for leaf in self._unlike(value, run.returned[at], f"output {at}")
-        ]
+        graph = self._graph
+        ends = (*self._ends.values(), *self._control)
+        asked = dict.fromkeys([*(moment for op in ops for moment in (*op.before, *op.after)), *ends])
+        moments = [moment for moment in asked if moment[2].op != "placeholder"]
+        seen, excuses = self._watch_closely(ops[0], moments) if len(ops) == 1 else (self._watch(moments), {})
         wrong, hidden = _Judge(graph.ops, ops, seen, graph.config).judge(graph.inputs)
         if wrong:
             again = graph.run(graph.ops.returning(moments))  # made anew: a compiler may change what it is given
             eager = dict(zip(moments, again.returned[graph.outputs :], strict=True))
             doubtful, _ = _Judge(graph.ops, ops, eager, graph.config).judge(graph.inputs)
-            hidden |= dict.fromkeys(doubtful, EAGER_TOO)
+            hidden |= {op: op.doubt for op in wrong if op.doubt} | excuses | dict.fromkeys(doubtful, EAGER_TOO)
         return {op: leaf for op, leaf in wrong.items() if op not in hidden}, hidden
 
-    def _unlike(self, expected: Any, found: Any, name: str) -> list[LeafComparison]:
-        return list(differing({(name,): expected}, {(name,): found}, self._graph.config).values())
+    def _watch(
+        self, moments: Sequence[Moment], again: Sequence[Moment] = (), numbers: Sequence[Node] = ()
+    ) -> dict[Moment | Node, Any]:
+        """What the backend has at these moments, and for these numbers. CopiesChanged if copies are none; those that
+        are asked for `again` have to be the same."""
+        graph = self._graph
+        run = graph.watch(graph.ops.returning(moments, again, numbers), graph.inputs, self._symptom)
+        if (there := len(run.returned)) != (wanted := graph.outputs + len(moments) + len(again) + len(numbers)):
+            raise NotShown(f"the graph that is watched has {wanted} outputs, and the backend returns {there}")
+        returned = iter(run.returned[graph.outputs :])
+        seen: dict[Moment | Node, Any] = dict(zip(moments, returned, strict=False))
+        if any(self._unlike(seen[moment], next(returned), "copy", check_dtype=False) for moment in again):
+            raise CopiesChanged
+        seen |= dict(zip(numbers, returned, strict=True))
+        given = [moment for moment in moments if moment[0].op == "placeholder" and not graph.ops.is_written(moment[0])]
+        if any(self._unlike(graph.input_of(moment[0]), seen[moment], "input") for moment in given):
+            raise CopiesChanged
+        if any(memory_of(seen[moment]) == memory_of(run.input(graph.place_of(moment[0]))) for moment in given):
+            raise CopiesChanged
+        graph.refuse_another_difference(run)
+        left = run.flat(graph.outputs)
+        ends = [(name, seen[moment]) for name, moment in self._ends.items() if moment in seen]
+        self._returned = [leaf for name, value in ends for leaf in self._unlike(value, left[name,], name)]
+        return seen
+
+    def _watch_closely(
+        self, op: GraphOp, moments: Sequence[Moment]
+    ) -> tuple[dict[Moment | Node, Any], Unjudged[GraphOp]]:
+        """With the inputs that it takes, with copies that are made in another way, with the numbers that it takes, and
+        with its operands once more just before it. For all ops at once that would be too much."""
+        ops, excuses = self._graph.ops, {}
+        own = [moment for moment in (*op.before, *op.after) if moment in moments]
+        late = {moment[:2]: moment for moment in ops.just_before(op)}
+        seen = self._watch(list(dict.fromkeys([*moments, *ops.inputs_of(op), *late.values()])), own, op.numbers)
+        for number in op.numbers:
+            if seen[number] != (right := ops.number(number)):
+                excuses[op] = f"{op_name(number)} gives {seen[number]} instead of {right}, which goes in"
+        for moment in (each for each in op.before if each in seen and each[:2] in late):
+            if self._unlike(seen[moment], seen[late[moment[:2]]], "operand"):
+                excuses[op] = f"{shown_name(moment[0])}, which it takes, changes{self._when_it_changes(moment, op)}"
+        return seen, excuses
+
+    def _when_it_changes(self, moment: Moment, op: GraphOp) -> str:
+        """While which op that does not write to it a value is overwritten, if that can be seen."""
+        node, place, _ = moment
+        later: dict[Moment, GraphOp] = {
+            (node, place, other.nodes[-1]): other for other in self._graph.ops.between(moment[2], op)
+        }
+        with contextlib.suppress(NotShown):
+            seen = self._watch([moment, *later])
+            for when, other in later.items():
+                if self._unlike(seen[moment], seen[when], "operand"):
+                    return f" while {named_op(other)} runs, which does not write to it in eager"
+        return " after it was made"
+
+    def _unlike(self, expected: Any, found: Any, name: str, *, check_dtype: bool = True) -> list[LeafComparison]:
+        """How a copy differs from what it is a copy of."""
+        config = replace(self._graph.same, check_dtype=check_dtype and self._graph.same.check_dtype)
+        return list(differing({(name,): expected}, {(name,): found}, config).values())
 
 
 class _Judge(Interpreter):
     """Run a graph eagerly, op by op; each op that is judged is given the operands that the backend had."""
 
     def __init__(
-        self, graph: OpsOfGraph, ops: Sequence[GraphOp], seen: Mapping[Moment, Any], config: ComparisonConfig
+        self, graph: OpsOfGraph, ops: Sequence[GraphOp], seen: Mapping[Any, Any], config: ComparisonConfig
     ) -> None:
         super().__init__(graph.graph, garbage_collect_values=False)
         self._first = {op.nodes[0]: op for op in ops}
@@ -105,11 +163,13 @@ class _Judge(Interpreter):
         self._writes, self._seen, self._config = graph.has_writes, seen, config
         self._wrong: Wrong[GraphOp] = {}
         self._unjudged: Unjudged[GraphOp] = {}
+        self._left = list(ops)
 
     def judge(self, inputs: GraphInputs) -> tuple[Wrong[GraphOp], Unjudged[GraphOp]]:
         arguments = inputs.plain()
         inputs.restore_random()
-        with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
+        # The graph may set the grad mode, and not set it back.
+        with torch.set_grad_enabled(torch.is_grad_enabled()), contextlib.suppress(_CanNotRun):
             self.run(*arguments)
         return {op: leaf for op, leaf in self._wrong.items() if op not in self._unjudged}, self._unjudged
 
@@ -119,8 +179,14 @@ class _Judge(Interpreter):
             self._adopt(op.before)
             if not all(self._is_adopted(moment) for moment in op.before):
                 self._unjudged[op] = "its operands share memory in eager, and not in the backend"
-        self.env[n] = super().run_node(n)
+        try:
+            self.env[n] = super().run_node(n)
+        except Exception as error:  # what the backend computed may be no operand for eager: an index that is too large
+            why = f"eager can't run {op_name(n)} on what the backend computed: {describe_error(error)}"
+            self._unjudged |= dict.fromkeys(self._left, why)
+            raise _CanNotRun from error
         if n in self._last:
+            self._left.remove(self._last[n])
             self._compare(self._last[n])
             self._adopt(self._last[n].after)
         return self.env[n]
@@ -130,12 +196,14 @@ class _Judge(Interpreter):
             part = "output" if moment[0] in op.nodes else "effect"
             name: Path = (part if part == "output" else f"what it writes to {shown_name(moment[0])}",)
             expected, found = {name: self._value(moment)}, {name: self._seen[moment]}
+            if op.yields_anything(moment) and _is_alike(expected[name], found[name]):
+                continue
             for leaf in differing(expected, found, self._config, part).values():
                 if op.writes_directly(moment):
                     self._wrong.setdefault(op, leaf)
                 elif op not in self._wrong:
-                    unreached = f"does not reach {shown_name(moment[0])}, which shares that memory in eager"
-                    self._unjudged[op] = f"what {op.name} writes {unreached}: that may be no view, or a wrong one"
+                    shared = f"{shown_name(moment[0])}, which shares the memory that {op.name} writes to in eager,"
+                    self._unjudged[op] = f"{shared} is not what it is there: it may be no view, or a wrong one"
 
     def _value(self, moment: Moment) -> Any:
         value = value_at(self.env[moment[0]], moment[1])
@@ -155,15 +223,26 @@ class _Judge(Interpreter):
                 self.env[moment[0]] = _replaced(self.env[moment[0]], moment[1], found.clone())
 
 
+class _CanNotRun(Exception):
+    """An op can't be run on the operands that the backend computed."""
+
+
+def _is_alike(one: Tensor, other: Any) -> bool:
+    """But for the values."""
+    return isinstance(other, Tensor) and (one.shape, one.dtype) == (other.shape, other.dtype)
+
+
 def _is_same(one: Tensor, other: Any) -> bool:
-    if not isinstance(other, Tensor) or (one.shape, one.dtype) != (other.shape, other.dtype):
-        return False
+    return _is_alike(one, other) and _has_same_values(one, other)
+
+
+def _has_same_values(one: Tensor, other: Tensor) -> bool:
     return torch.equal(one, other) or bool(((one == other) | ((one != one) & (other != other))).all())
 
 
 def _overwritten(tensor: Tensor, value: Tensor) -> bool:
     """Whether the memory of the tensor can take the value."""
-    if (tensor.shape, tensor.dtype) != (value.shape, value.dtype):
+    if not _is_alike(tensor, value):
         return False
     try:
         tensor.copy_(value)

@@ -7,7 +7,7 @@ import math
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,7 +17,7 @@ from torch.fx import Graph, GraphModule, Interpreter, Node
 
 from repro_runner.constraints.nodes import op_name, source_line
 from repro_runner.diff.execution import memory_of
-from repro_runner.torch_seams import pytree
+from repro_runner.torch_seams import OpOverload, pytree
 
 Place = tuple[int, ...]
 """Where a tensor is in an op's value: `()` for the value itself, `(1, 0)` for the first item of its second."""
@@ -37,6 +37,8 @@ _UNINITIALISED = re.compile(r"\b(new_)?empty(_like|_strided|_permuted)?\b")
 _PASSES_ON = re.compile(r"_functorch\b")
 # A number that a tensor's values decide: it can't be an output of every backend's graphs, so that nobody can watch it.
 _NUMBERS = re.compile(r"\b(item|tolist|_local_scalar_dense)\b")
+# These read memory as it lies there, and a copy may lie there in another way.
+_READS_MEMORY = re.compile(r"\bas_strided(_copy)?\b")
 _CALLS = ("call_function", "call_method", "call_module")
 _HELD = re.compile(r"\._(?:modules|parameters|buffers)\['([^']+)'\]")
 _LOCAL = re.compile(r"^[LG]\['([^']+)'\]")
@@ -66,14 +68,24 @@ class GraphOp:
     computing: tuple[Node, ...]
     """The op itself; or those of the region that compute tensors."""
     position: int
-    """Of the first of these in the graph, counted from 1 among those that compute tensors."""
+    """Of the first of these in the graph, counted from 1 among those that compute tensors; 0 if it computes nothing,
+    and only picks an item of a result."""
     operands: tuple[Operand, ...]
     before: tuple[Moment, ...]
     """The tensors that it takes, each at the last moment before it."""
     after: tuple[Moment, ...]
     """The tensors that it yields, and those that it writes to."""
+    numbers: tuple[Node, ...] = ()
+    """The nodes that compute the sizes and other whole numbers which it takes."""
+    doubt: str = ""
+    """Why it is not to blame, even if its result is not that of eager."""
     hidden: str = ""
-    """Why it can't be judged, whatever is watched."""
+    """Why its result can't be watched at all."""
+
+    @property
+    def size(self) -> int:
+        """As how many ops it counts."""
+        return len(self.computing) if self.position else 0
 
     @property
     def node(self) -> Node:
@@ -93,8 +105,26 @@ class GraphOp:
         return " to ".join(list(lines)[:: max(1, len(lines) - 1)])
 
     def writes_directly(self, moment: Moment) -> bool:
-        """Whether it yields this tensor, or takes it; and does not only write to memory that this shares."""
-        return moment[0] in self.nodes or moment[:2] in {taken[:2] for taken in self.before}
+        """Whether it yields this tensor, or is called to write to it; and does not only write to memory that this
+        shares."""
+        return moment[0] in self.nodes or any(moment[0] in _written_by_name(node) for node in self.nodes)
+
+    def yields_anything(self, moment: Moment) -> bool:
+        """Whether it only makes this tensor, and nobody has written to that."""
+        return moment[0] in self.nodes and bool(_UNINITIALISED.search(op_name(moment[0])))
+
+
+def _written_by_name(node: Node) -> list[Node]:
+    """The operands that an op is called to write to: what its schema says, `out`, or the first one."""
+    if isinstance(node.target, OpOverload):
+        schema = node.target._schema.arguments
+        mutable = [at for at, each in enumerate(schema) if each.alias_info is not None and each.alias_info.is_write]
+        given = [*(node.args[at] for at in mutable if at < len(node.args))]
+        given += [node.kwargs[schema[at].name] for at in mutable if schema[at].name in node.kwargs]
+    else:
+        statistics = node.args[:3] if _WRITES_UNSEEN.search(op_name(node)) else node.args[:1]
+        given = [*statistics, node.kwargs.get("input"), node.kwargs.get("out")]
+    return [each for each in pytree.tree_leaves(given) if isinstance(each, Node)]
 
 
 class OpsOfGraph:
@@ -107,28 +137,39 @@ class OpsOfGraph:
         self._seen = _Observer(graph).observe(inputs)
         self._regions = {node: region for region in self._find_regions() for node in region}
         self.ops = tuple(self._find_ops())
+        self.picks = tuple(self._find_picks())
+        """Where an item of an op's result is taken: no op of the user's, and it may be the wrong item."""
 
     @property
     def outputs(self) -> list[Any]:
         """What the graph returns: nodes, or plain values."""
         return list(self._nodes[-1].args[0])
 
-    def returning(self, moments: Sequence[Moment]) -> GraphModule:
-        """The graph with further outputs: copies of tensors as they are at these moments."""
+    def returning(
+        self, moments: Sequence[Moment], again: Sequence[Moment] = (), numbers: Sequence[Node] = ()
+    ) -> GraphModule:
+        """The graph with further outputs: copies of tensors as they are at these moments; of some a second one that is
+        made in another way; and numbers."""
         asked: dict[Node, list[Slot]] = defaultdict(list)
-        for node, place, when in moments:
+        for node, place, when in dict.fromkeys([*moments, *again]):
             asked[when].append((node, place))
         graph = Graph()
         copies: dict[Node, Node] = {}
         taken: dict[Moment, Node] = {}
+        repeated: dict[Moment, Node] = {}
         for node in self._nodes[:-1]:
             copies[node] = graph.node_copy(node, copies.__getitem__)
             for maker, place in asked[node]:
                 # Detached, so that the backward stays as it is; a copy, so that it shares memory with nothing.
                 tensor = graph.call_method("detach", (pick(graph, copies[maker], place),))
-                taken[maker, place, node] = graph.call_method("clone", (tensor,))
+                moment = maker, place, node
+                taken[moment] = graph.call_method("clone", (tensor,))
+                if moment in again:
+                    dtype = getattr(torch, self._seen.tensors[maker][place].dtype)
+                    repeated[moment] = graph.call_method("to", (tensor, dtype), {"copy": True})
         own = (copies[each] if isinstance(each, Node) else each for each in self.outputs)
-        graph.output((*own, *(taken[moment] for moment in moments)))
+        more = (*(taken[each] for each in moments), *(repeated[each] for each in again), *(copies[n] for n in numbers))
+        graph.output((*own, *more))
         return copy.deepcopy(GraphModule(self.graph, graph))  # a compiler may change what the graph refers to
 
     def _find_regions(self) -> Iterator[tuple[Node, ...]]:
@@ -153,17 +194,15 @@ class OpsOfGraph:
 
     def _computes(self, node: Node) -> bool:
         """Whether it yields tensors, or writes to some."""
-        changes = self._seen.tensors[node] or self._seen.writes[node]
+        changes = self._seen.tensors[node] or self._seen.writes[node] or node in self._seen.unplaced
         return node.op in _CALLS and bool(changes) and not self.picks_an_item(node)
 
     def _op(self, nodes: tuple[Node, ...], computing: tuple[Node, ...], position: int) -> GraphOp:
         taken = dict.fromkeys(each for inner in nodes for each in inner.all_input_nodes if each not in nodes)
         slots = [(each, place) for each in taken for place in self._seen.tensors[each]]
         leaving = [node for node in nodes if len(nodes) == 1 or any(user not in nodes for user in node.users)]
-        known = [node for node in leaving if not _UNINITIALISED.search(op_name(node))]
-        yielded = ((node, place) for node in known for place in self._seen.tensors[node])
+        yielded = ((node, place) for node in leaving for place in self._seen.tensors[node])
         written = (slot for inner in nodes for slot in self._seen.writes[inner] if slot[0] not in nodes)
-        numbers = [op_name(maker) for each in taken for maker in self._makers_of_number(each)]
         return GraphOp(
             nodes=nodes,
             computing=computing,
@@ -171,8 +210,24 @@ class OpsOfGraph:
             operands=tuple(self._seen.tensors[each][place] for each, place in slots),
             before=tuple((*slot, self.last_change(slot, nodes[0])) for slot in slots),
             after=tuple((*slot, nodes[-1]) for slot in dict.fromkeys([*yielded, *written])),
-            hidden=f"a number that {numbers[0]} computed goes in, which can't be watched" if numbers else "",
+            numbers=tuple(node for node in taken if node.op in _CALLS and node in self._seen.numbers),
+            doubt=self._doubt(computing, taken),
+            hidden="its results can't be taken one by one" if self._seen.unplaced.intersection(computing) else "",
         )
+
+    def _doubt(self, computing: Sequence[Node], taken: Iterable[Node]) -> str:
+        for number in (op_name(maker) for each in taken for maker in self._makers_of_number(each)):
+            return f"a number that {number} computed goes in, which can't be watched"
+        if any(_READS_MEMORY.search(op_name(node)) for node in computing):
+            return "it reads the memory of its operand as it lies there, and that can't be watched"
+        if self._seen.random[:1] != [*computing] and set(computing).intersection(self._seen.random):
+            return "it draws random numbers after others did: they may be others than in eager"
+        return ""
+
+    def _find_picks(self) -> Iterator[GraphOp]:
+        for node in self._nodes:
+            if node not in self._regions and self.picks_an_item(node) and self._seen.tensors[node]:
+                yield self._op((node,), (node,), 0)
 
     def _makers_of_number(self, node: Node) -> Iterator[Node]:
         """The ops by which the values of tensors decide a number."""
@@ -181,6 +236,26 @@ class OpsOfGraph:
                 yield node
             for each in node.all_input_nodes:
                 yield from self._makers_of_number(each)
+
+    def just_before(self, op: GraphOp) -> list[Moment]:
+        """The tensors that it takes, just before it does; of those that something else comes in between."""
+        before = self._nodes[self._order[op.nodes[0]] - 1]
+        inside = before in self._regions and before is not self._regions[before][-1]
+        return [(node, place, before) for node, place, when in op.before if when is not before and not inside]
+
+    def number(self, node: Node) -> Any:
+        """What eager has for a node that yields a whole number."""
+        return self._seen.numbers[node]
+
+    def is_written(self, node: Node) -> bool:
+        return (node, ()) in self._seen.writers
+
+    def between(self, node: Node, op: GraphOp) -> list[GraphOp]:
+        """The ops that run after a node and before an op."""
+        return [each for each in self.ops if self._order[node] < self._order[each.nodes[0]] < self._order[op.nodes[0]]]
+
+    def in_order(self, ops: Iterable[GraphOp]) -> list[GraphOp]:
+        return sorted(ops, key=lambda op: self._order[op.nodes[0]])
 
     def inputs_of(self, op: GraphOp) -> list[Moment]:
         """The inputs of the graph that it takes as they are, before the first op."""
@@ -197,7 +272,7 @@ class OpsOfGraph:
     @property
     def count(self) -> int:
         """How many ops compute tensors; each op of a region counts."""
-        return sum(len(op.computing) for op in self.ops)
+        return sum(op.size for op in self.ops)
 
     @property
     def has_writes(self) -> bool:
@@ -234,6 +309,12 @@ class _Seen:
     writes: dict[Node, list[Slot]] = field(default_factory=dict)
     """What each node writes to, besides what it yields: through any name for the same memory."""
     writers: dict[Slot, list[Node]] = field(default_factory=lambda: defaultdict(list))
+    numbers: dict[Node, Any] = field(default_factory=dict)
+    """The nodes that yield a whole number."""
+    unplaced: set[Node] = field(default_factory=set)
+    """The nodes that yield tensors inside of something else than tuples and lists."""
+    random: list[Node] = field(default_factory=list)
+    """The nodes that draw random numbers."""
 
 
 class _Observer(Interpreter):
@@ -252,7 +333,10 @@ class _Observer(Interpreter):
     def run_node(self, n: Node) -> Any:
         read = n.all_input_nodes if _WRITES_UNSEEN.search(op_name(n)) else []
         before = {each: self.env[each].clone() for each in read if isinstance(self.env[each], Tensor)}
+        state = _random_state()
         value = super().run_node(n)
+        if n.op in _CALLS and any(not torch.equal(*both) for both in zip(state, _random_state(), strict=True)):
+            self._seen.random.append(n)
         changed = [slot for slot, (tensor, version) in self._versions.items() if _version(tensor) != version]
         changed += [(each, ()) for each, tensor in before.items() if not torch.equal(self.env[each], tensor)]
         changed = self._with_shared_memory(changed)
@@ -261,6 +345,10 @@ class _Observer(Interpreter):
         for slot in changed:
             self._seen.writers[slot].append(n)
         tensors = tensors_by_place(value)
+        if isinstance(value, int):
+            self._seen.numbers[n] = value
+        elif len(tensors) < sum(isinstance(each, Tensor) for each in pytree.tree_leaves(value)):
+            self._seen.unplaced.add(n)
         self._versions |= {(n, place): (tensor, _version(tensor)) for place, tensor in tensors.items()}
         self._seen.tensors[n] = {place: _describe_tensor(n, tensor) for place, tensor in tensors.items()}
         return value
@@ -289,13 +377,17 @@ def copy_names_of_inputs(graph: GraphModule, other: GraphModule) -> None:
 
 
 def _note_name(node: Node, name: str) -> None:
-    taken = any(other.name == name for other in node.graph.nodes if other is not node)
+    taken = any(name in (other.name, shown_name(other)) for other in node.graph.nodes if other is not node)
     node.meta[_SHOWN] = f"{_INPUT}{name}" if taken else name
 
 
 def shown_name(node: Node) -> str:
     """What an input of the graph is, if that is known; else the name of the node."""
     return str(node.meta.get(_SHOWN, node.name))
+
+
+def _random_state() -> list[Tensor]:
+    return [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [])]
 
 
 def _version(tensor: Tensor) -> int:
@@ -308,12 +400,10 @@ def _describe_tensor(node: Node, tensor: Tensor) -> Operand:
 
 def tensors_by_place(value: Any) -> dict[Place, Tensor]:
     """The tensors in nested tuples and lists. What is in other objects can't be picked by an index."""
-    leaves, _ = pytree.tree_flatten_with_path(value)
-    return {
-        tuple(key.idx for key in path if isinstance(key, pytree.SequenceKey)): leaf
-        for path, leaf in leaves
-        if isinstance(leaf, Tensor) and all(isinstance(key, pytree.SequenceKey) for key in path)
-    }
+    if isinstance(value, Tensor):
+        return {(): value}
+    items = enumerate(value) if isinstance(value, tuple | list) else ()
+    return {(at, *place): tensor for at, item in items for place, tensor in tensors_by_place(item).items()}
 
 
 def value_at(value: Any, place: Place) -> Any:

@@ -71,6 +71,10 @@ class GraphRun:
     weights: Mapping[int, Tensor]
     """By output, the gradient with which the backward began."""
 
+    def input(self, place: int) -> Any:
+        """As it is after the call; None if it is no tensor."""
+        return self.inputs.get((f"input {place}",))
+
     def gradient_of(self, place: int) -> Tensor | None:
         """Of an input that requires one."""
         return self.gradients[_gradient_of(place),]  # type: ignore[no-any-return]

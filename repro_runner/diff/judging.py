@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any, Protocol, TypeVar
 
 import torch
-from torch import Tensor
 from torch.fx import GraphModule, Node
 
 from repro_runner.diff.comparison import LeafComparison, compare_leaves
@@ -74,9 +73,11 @@ def judge_in_parts(ops: Sequence[Judged], probe: Probe[Judged], most: int) -> tu
             confirmed, why = _confirm(op, probe)
             if confirmed:
                 before = {each: unjudged[each] for each in ops[: ops.index(op)] if each in unjudged}
-                return {**confirmed, **{other: found for other, found in wrong.items() if other is not op}}, before
+                others = {each: leaf for each, leaf in wrong.items() if each is not op and each not in unjudged}
+                return {**confirmed, **others}, before
             unjudged[op] = why
             alone += 1
+        unjudged |= dict.fromkeys(list(wrong)[_CONFIRMED:], "wrong while others are watched, too, and not tried alone")
     return {}, unjudged | {op: "not tried" for part in parts for op in part}
 
 
@@ -108,10 +109,8 @@ class GraphUnderTest:
         self.found = self.expected
         """What the backend left, once it was examined."""
         self._symptom: dict[str, LeafComparison] = {}
-        before: Flat = {(f"input {at}",): each for at, each in enumerate(inputs.plain()) if isinstance(each, Tensor)}
-        written = differing(before, self.expected.inputs, ComparisonConfig(rtol=0, atol=0))
-        self._not_written = {name for (name,) in before if name not in written}
-        """The inputs that eager leaves as they are."""
+        self.same = replace(config, equal_nan=True, check_layout=False)
+        """How copies are compared with what they are copies of."""
 
     @property
     def outputs(self) -> int:
@@ -120,6 +119,12 @@ class GraphUnderTest:
     def input_of(self, node: Node) -> Any:
         """What the graph is given for a placeholder."""
         return self.inputs[self.place_of(node)]
+
+    def named_nodes(self) -> dict[str, Node]:
+        """The outputs and the inputs by the names that they have in a run."""
+        inputs = self.ops.graph.graph.find_nodes(op="placeholder")
+        outputs = {f"output {at}": each for at, each in enumerate(self.ops.outputs) if isinstance(each, Node)}
+        return outputs | {f"input {at}": node for at, node in enumerate(inputs)}
 
     def place_of(self, placeholder: Node) -> int:
         """Which of the inputs it stands for."""
@@ -142,7 +147,7 @@ class GraphUnderTest:
     def written_by_mistake(self) -> LeafComparison | None:
         """An input that the backend changed, and eager leaves as it is."""
         for at, node in enumerate(self.ops.graph.graph.find_nodes(op="placeholder")):
-            if (name := f"input {at}") in self._not_written and name in self._symptom:
+            if (name := f"input {at}") in self._symptom and not self.ops.is_written(node):
                 return replace(self._symptom[name], name=f"what it writes to {shown_name(node)}")
         return None
 
@@ -170,7 +175,7 @@ class GraphUnderTest:
 
     def has_another_difference(self, found: GraphRun) -> bool:
         """Whether this is not what the backend left of the graph itself."""
-        return bool(differing(self.found.flat(self.outputs), found.flat(self.outputs), self.config))
+        return bool(differing(self.found.flat(self.outputs), found.flat(self.outputs), self.same))
 
     def differing(self, found: GraphRun) -> dict[str, LeafComparison]:
         """By name, what differs from eager: outputs, inputs, gradients."""
@@ -188,7 +193,7 @@ def named_op(op: GraphOp) -> Op:
         node=op.node.name,
         source=op.source,
         position=op.position,
-        count=len(op.computing),
+        count=op.size or 1,
         operands=op.operands,
     )
 
@@ -220,5 +225,5 @@ def _by_reason(unjudged: Unjudged[GraphOp]) -> list[tuple[str, int]]:
     """Why, and of how many ops."""
     counts = Counter[str]()
     for op, why in unjudged.items():
-        counts[why] += len(op.computing)
+        counts[why] += op.size
     return list(counts.items())

@@ -167,13 +167,15 @@ class DiffReport:
 
 
 WITHOUT_AN_OP = {
-    "outside": "each graph by itself equals the same ops run eagerly: the difference is between graphs, or adds up",
+    "outside": "each graph, run by itself on copies of its inputs and with gradients of our own, equals the same ops "
+    "run eagerly: the difference is between graphs, or adds up",
     "varies": "its results vary from one call to the next: no op can be blamed for that",
     "writes": "the backend changes an input that the graph does not write to",
     "sum": "the gradient of a value is not the sum of those that its uses have",
-    "outputs": "what the backend returns is not what it computed",
+    "outputs": "what the backend returns, or writes to an input, is not what it computed",
     "copies": "even what is only passed on comes back changed: nothing that the backend returns tells what it computed",
-    "adds up": "every op is right on the operands that it was given: the difference adds up",
+    "adds up": "every op is right on the operands that it was given, within the tolerance: the difference adds up, or "
+    "a smaller tolerance would show more",
     "unknown": "it is not known which op is wrong",
 }
 
@@ -205,7 +207,7 @@ def describe_first_difference(found: FirstDifference, graphs: int) -> list[str]:
         more.append(f"the value is used by {', '.join(map(str, found.uses))}")
     if found.others:
         others = counted(found.others, "other sum" if found.kind == "sum" else "other op")
-        more.append(f"{others} of the graph {'is' if found.others == 1 else 'are'} wrong, too")
+        more.append(f"while all are watched, {others} {'is' if found.others == 1 else 'are'} wrong, too")
     compiled = [f"to find this, {counted(found.compiled, 'more graph')} had to be compiled"] if found.compiled else []
     return [_sentence(f"{where}{first}"), *(f"  {_sentence(each)}" for each in (*more, *found.open, *compiled))]
 

@@ -173,7 +173,10 @@ Select = Callable[[list[Node]], list[Node]]
 """From the ops of a graph to those that are spoiled."""
 Change = Callable[[Tensor], Tensor]
 
-_COPIES = ("Tensor.detach", "Tensor.clone", "aten.detach.default", "aten.clone.default", "aten.alias.default")
+_COPIES = (
+    *("Tensor.detach", "Tensor.clone", "Tensor.to"),
+    *("aten.detach.default", "aten.clone.default", "aten.alias.default", "aten._to_copy.default"),
+)
 _MULTIPLYING = ("linear", "matmul", "conv", "mm", "scaled_dot_product")
 _ACTIVATIONS = ("relu", "gelu", "tanh", "sigmoid", "softmax")
 
