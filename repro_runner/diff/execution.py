@@ -180,6 +180,11 @@ def run_backward(returned: Sequence[Any], seed: int = 0, weighted: int | None = 
 
 def random_like(tensor: Tensor, generator: torch.Generator) -> Tensor:
     """Normal random numbers; drawn on the CPU, so that every device gets the same."""
+    if tensor.is_nested:
+        drawn = tensor.detach().clone()
+        for part in drawn.unbind():
+            part.copy_(random_like(part, generator))
+        return drawn
     wide = torch.complex128 if tensor.dtype.is_complex else torch.float64
     return torch.randn(tensor.shape, generator=generator, dtype=wide).to(tensor.device, tensor.dtype)
 

@@ -270,6 +270,31 @@ def test_complex_outputs_have_gradients() -> None:
     assert report.passed and len(report.leaves) == 2
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize(
+    ("layout", "wrong"),
+    [(torch.strided, []), (torch.jagged, ["output", "args[0]"])],  # Dynamo compiles no strided ones
+)
+def test_nested_tensors_are_compared_with_what_is_written_to_them_and_their_gradients(
+    layout: torch.layout, wrong: list[str]
+) -> None:
+    def inputs(requires_grad: bool) -> torch.Tensor:
+        parts = [torch.rand(2, 3), torch.rand(4, 3)]
+        return torch.nested.nested_tensor(parts, layout=layout, requires_grad=requires_grad)
+
+    def model(x: torch.Tensor, more: int) -> torch.Tensor:
+        x.add_(1 + more * COMPILING())
+        return x.sin()
+
+    report = compare(lambda x: x.sin(), inputs(True), gradients=True)
+    assert [(leaf.name, leaf.passed) for leaf in report.leaves] == [("output", True), ("args[0].grad", True)]
+    report = compare(model, (inputs(False), 0))
+    assert [(leaf.name, leaf.passed) for leaf in report.leaves] == [("output", True), ("args[0]", True)]
+    assert [leaf.name for leaf in compare(model, (inputs(False), 1)).failed_leaves] == wrong
+    report = compare(lambda x: None if COMPILING() else x.sin(), inputs(False))
+    assert [leaf.reason for leaf in report.failed_leaves] == ["None instead of a nested tensor"]
+
+
 def test_gradients_of_what_requires_none_are_refused() -> None:
     with pytest.raises(InvalidInput, match="no output requires grad"):
         compare(lambda x: x + 1, torch.rand(3), gradients=True)
