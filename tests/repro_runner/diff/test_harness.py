@@ -350,6 +350,25 @@ def test_repeats_compile_once() -> None:
     assert len(compiled) == 1
 
 
+def test_a_graph_that_a_repeat_compiles_again_counts_once() -> None:
+    class Identified(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part = Holder(torch.ones(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.sin() + id(self.part) * 0  # each copy of the model has another id
+
+    compiled: list[GraphModule] = []
+
+    def counting(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        compiled.append(graph)
+        return faithful(graph, inputs)
+
+    assert compare(Identified(), torch.rand(3), counting, repeats=3).graphs == 1
+    assert len(compiled) == 3
+
+
 @pytest.mark.parametrize("training", [True, False])
 def test_a_model_stays_in_its_own_mode(training: bool) -> None:
     report = compare(torch.nn.BatchNorm1d(3).train(training), torch.rand(8, 3))
