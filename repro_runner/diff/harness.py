@@ -229,7 +229,12 @@ def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: Co
     reset()
     doing(SEARCHING)
     watched = WatchedGraphs(backend, config)
-    execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
+    try:
+        execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
+    except Exception as error:  # noqa: BLE001 - what was compared already is not lost, whatever went wrong here
+        if watched.first_difference.kind == "outside":
+            failure = f"the search failed: {describe_backend_error(error)}"
+            return FirstDifference(kind="unknown", compiled=0, open=(failure,))
     return watched.first_difference
 
 

@@ -574,6 +574,33 @@ def test_a_backend_that_varies_is_told_as_that_and_no_op_is_blamed() -> None:
     assert "\nIts results vary from one call to the next: no op can be blamed for that" in report.summary()
 
 
+def compiling_once(error: BaseException) -> Backend:
+    """A wrong backend that raises when it is given another graph."""
+    compiled: list[GraphModule] = []
+
+    def once(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        if compiled:
+            raise error
+        compiled.append(graph)
+        return off_by_one_percent(graph, inputs)
+
+    return once
+
+
+def test_a_search_that_fails_loses_no_comparison() -> None:
+    backend = compiling_once(RuntimeError("already compiled"))
+    report = KernelDiffHarness(lambda x: x.sin(), torch.rand(3), test_backend=backend).compare()
+    assert [leaf.name for leaf in report.failed_leaves] == ["output"]
+    assert report.first_difference is not None and report.first_difference.kind == "unknown"
+    assert "\n  The search failed: RuntimeError: already compiled (" in report.summary()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_ends_the_search_and_the_comparison(error: type[BaseException]) -> None:
+    with pytest.raises(error):
+        KernelDiffHarness(lambda x: x.sin(), torch.rand(3), test_backend=compiling_once(error())).compare()
+
+
 @pytest.mark.parametrize("graph", [None, 0])
 @pytest.mark.parametrize("kind", ["op", "backward", *WITHOUT_AN_OP])
 def test_every_line_about_the_first_difference_begins_as_a_sentence_does(kind: str, graph: int | None) -> None:
