@@ -91,7 +91,9 @@ def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonCon
 
 
 def _are_alike(one: Any, other: Any) -> bool:
-    return isinstance(one, Tensor) and isinstance(other, Tensor) and one.shape == other.shape
+    if not isinstance(one, Tensor) or not isinstance(other, Tensor):
+        return False
+    return one.is_nested == other.is_nested and (one.is_nested or one.shape == other.shape)
 
 
 def _is_only_nan(value: Any) -> bool:
@@ -133,12 +135,16 @@ def _written_paths(before: Flat, after: Flat) -> Iterator[Path]:
     for path, leaf in after.items():
         was = before.get(path)
         if isinstance(leaf, Tensor) and isinstance(was, Tensor):
-            # Most parameters are as they were, which this finds at once; NaN and sparse tensors take the long way.
-            plain = was.dtype == leaf.dtype and was.layout == leaf.layout == torch.strided and not leaf.is_meta
+            # Most parameters are as they were, which this finds at once; NaN, sparse or nested tensors go the long way.
+            plain = was.dtype == leaf.dtype and _is_dense(was) and _is_dense(leaf)
             if not (plain and torch.equal(was, leaf)) and not compare_tensors(was, leaf, _EXACT).passed:
                 yield path
         elif not _are_equal(was, leaf):
             yield path
+
+
+def _is_dense(tensor: Tensor) -> bool:
+    return tensor.layout == torch.strided and not tensor.is_meta and not tensor.is_nested
 
 
 def _are_numbers(one: Any, other: Any) -> bool:
@@ -160,7 +166,7 @@ def _are_equal(one: Any, other: Any) -> bool:
 
 
 def _shown(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return f"a tensor of shape {tuple(value.shape)}"
+    if isinstance(value, Tensor):  # the sizes of a nested one can't be asked for
+        return "a nested tensor" if value.is_nested else f"a tensor of shape {tuple(value.shape)}"
     text = str(value) if isinstance(value, Container) else repr(value)
     return text if len(text) <= 200 else f"{text[:200]}…"

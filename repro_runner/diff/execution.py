@@ -20,6 +20,8 @@ from repro_runner.output.units import counted
 from repro_runner.values import Flat, Path, flatten, is_inexact
 
 CompiledGraph = Callable[..., Any]
+Compiler = Callable[[Callable[..., Any]], Callable[..., Any]]
+"""From a model to what is called in its place."""
 
 EAGER = "eager"
 
@@ -31,8 +33,8 @@ class NamedBackend:
     name: str
     backend: Backend | None
 
-    def compiler(self, seen: list[GraphModule]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-        """A function from a model to what is called in its place. It adds every graph of the backend to `seen`."""
+    def compiler(self, seen: list[GraphModule]) -> Compiler:
+        """One that adds every graph of the backend to `seen`."""
         backend = self.backend
         if backend is None:
             # Parts that the model itself compiles run without a compiler, too.
@@ -94,15 +96,13 @@ class Execution:
     """Outputs that share memory with inputs, parameters, buffers or outputs before them, by the names of these."""
 
 
-def execute(
-    subject: ModelUnderTest, compiled: Callable[[Callable[..., Any]], Callable[..., Any]], *, gradients: bool
-) -> Execution:
-    """Call what `compiled` makes of a fresh copy of the model, on fresh inputs, from the subject's seed."""
+def execute(subject: ModelUnderTest, compiler: Compiler, *, gradients: bool) -> Execution:
+    """Call what `compiler` makes of a fresh copy of the model, on fresh inputs, from the subject's seed."""
     model = subject.fresh_model()
     args, kwargs = subject.fresh_inputs()
     sources = _leaves_that_require_grad(model, args, kwargs) if gradients else {}
     torch.manual_seed(subject.seed)
-    returned = flatten(compiled(model)(*args, **kwargs), "output", keep=_as_it_is)
+    returned = flatten(compiler(model)(*args, **kwargs), "output", keep=_as_it_is)
     _refuse_iterators(returned)
     # Copied, since some compilers use the memory of an output again in the next call.
     output = {path: leaf.detach().clone() if isinstance(leaf, Tensor) else leaf for path, leaf in returned.items()}
@@ -180,6 +180,11 @@ def run_backward(returned: Sequence[Any], seed: int = 0, weighted: int | None = 
 
 def random_like(tensor: Tensor, generator: torch.Generator) -> Tensor:
     """Normal random numbers; drawn on the CPU, so that every device gets the same."""
+    if tensor.is_nested:
+        drawn = tensor.detach().clone()
+        for part in drawn.unbind():
+            part.copy_(random_like(part, generator))
+        return drawn
     wide = torch.complex128 if tensor.dtype.is_complex else torch.float64
     return torch.randn(tensor.shape, generator=generator, dtype=wide).to(tensor.device, tensor.dtype)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -23,7 +23,16 @@ from repro_runner.backends.settings import read_settings
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
-from repro_runner.diff.execution import EAGER, Execution, NamedBackend, execute, inputs_of, named_backend, state_of
+from repro_runner.diff.execution import (
+    EAGER,
+    Compiler,
+    Execution,
+    NamedBackend,
+    execute,
+    inputs_of,
+    named_backend,
+    state_of,
+)
 from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
 from repro_runner.environment import describe_environment
@@ -123,27 +132,23 @@ def diff_model(
         output={}, inputs=inputs_of(subject.args, dict(subject.kwargs)), state=state_of(subject.model), gradients={}
     )
     with _same_conditions(config):
-        expected = _run_reference(subject, reference, config)
+        run_reference = reference.compiler([])
+        expected = _run_reference(subject, reference, run_reference, config)
         _refuse_if_nothing_to_compare(subject, before, expected[0], config)
         graphs: list[GraphModule] = []
         doing(f"running the model with {test.name}")
         try:
-            found = _run_under(subject, test, config, graphs)
+            found = _run_test(subject, test, config, graphs)
         except Exception as error:  # noqa: BLE001 - a backend may raise anything
             failure, traceback = describe_backend_error(error), backend_traceback(error)
             return DiffReport(**header, failure=failure, traceback=traceback, graphs=len(graphs))
         leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
         first = None
-        wrong_values = any(not leaf.passed and leaf.part != "memory" for leaf in leaves)
-        if find_first_op and test.backend is not None and wrong_values:
-            varies = any(
-                not leaf.passed for other in found[1:] for leaf in compare_executions(before, found[0], other, config)
-            )
-            first = (
-                FirstDifference(kind="varies", compiled=0)
-                if varies
-                else _find_first_difference(subject, test.backend, config)
-            )
+        if any(not leaf.passed for leaf in leaves):
+            if not _variations(expected):
+                expected.append(_run_once_more(subject, reference, run_reference, config))
+            if find_first_op and test.backend is not None:
+                first = _find_first_difference(subject, test.backend, config, before, expected, found)
     return DiffReport(
         **header,
         leaves=tuple(leaves),
@@ -166,17 +171,25 @@ def _same_conditions(config: ComparisonConfig) -> Iterator[None]:
         reset()
 
 
-def _run_under(
+def _run_test(
     subject: ModelUnderTest, named: NamedBackend, config: ComparisonConfig, graphs: list[GraphModule]
 ) -> list[Execution]:
+    """`graphs` gets those of the first repeat: what another one compiles is the same once more."""
     compiler = named.compiler(graphs)
-    return [execute(subject, compiler, gradients=config.gradients) for _ in range(config.repeats)]
+    first = execute(subject, compiler, gradients=config.gradients)
+    of_the_model = len(graphs)
+    try:
+        return [first, *(execute(subject, compiler, gradients=config.gradients) for _ in range(1, config.repeats))]
+    finally:
+        del graphs[of_the_model:]
 
 
-def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: ComparisonConfig) -> list[Execution]:
+def _run_reference(
+    subject: ModelUnderTest, named: NamedBackend, compiler: Compiler, config: ComparisonConfig
+) -> list[Execution]:
     doing(f"running the model with {named.name}", own=True)
     try:
-        return _run_under(subject, named, config, [])
+        return [execute(subject, compiler, gradients=config.gradients) for _ in range(config.repeats)]
     except InvalidInput:
         raise
     except Exception as error:
@@ -185,6 +198,16 @@ def _run_reference(subject: ModelUnderTest, named: NamedBackend, config: Compari
             raise ModelFailed([Problem(where(error, subject.name), failure)]) from error
         failure = f"the reference backend {named.name} can't run it: {describe_backend_error(error)}"
         raise InvalidInput([Problem(subject.name, failure)]) from error
+
+
+def _run_once_more(
+    subject: ModelUnderTest, named: NamedBackend, compiler: Compiler, config: ComparisonConfig
+) -> Execution:
+    """Of the reference, after the test: if a call changes what is not copied, this has other results, or fails."""
+    try:
+        return _run_reference(subject, named, compiler, replace(config, repeats=1))[0]
+    except InvalidInput as error:
+        return Execution(output={("output",): str(error)}, inputs={}, state={}, gradients={})
 
 
 def _refuse_if_nothing_to_compare(
@@ -219,11 +242,40 @@ def _variations(executions: Sequence[Execution]) -> dict[str, float]:
     return found
 
 
-def _find_first_difference(subject: ModelUnderTest, backend: Backend, config: ComparisonConfig) -> FirstDifference:
+def _find_first_difference(
+    subject: ModelUnderTest,
+    backend: Backend,
+    config: ComparisonConfig,
+    before: Execution,
+    expected: Sequence[Execution],
+    found: Sequence[Execution],
+) -> FirstDifference | None:
+    """None if no op can be wrong: only memory differs, or what is NaN on both sides, or the reference itself varies."""
+    config = replace(config, equal_nan=True)
+
+    def differ(pairs: Iterable[tuple[Execution, Execution]]) -> bool:
+        leaves = (leaf for pair in pairs for leaf in compare_executions(before, *pair, config))
+        return any(not leaf.passed and leaf.part != "memory" for leaf in leaves)
+
+    if not differ(zip(expected, found, strict=False)):
+        return None
+    reference_varies = differ((expected[0], again) for again in expected[1:])
+    if not reference_varies and differ((found[0], again) for again in found[1:]):
+        return FirstDifference(kind="varies", compiled=0)
+    first = _search(subject, backend, config)
+    return None if reference_varies and first.kind == "outside" else first
+
+
+def _search(subject: ModelUnderTest, backend: Backend, config: ComparisonConfig) -> FirstDifference:
     reset()
     doing(SEARCHING)
     watched = WatchedGraphs(backend, config)
-    execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
+    try:
+        execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
+    except Exception as error:  # noqa: BLE001 - what was compared already is not lost, whatever went wrong here
+        if watched.first_difference.kind == "outside":
+            failure = f"the search failed: {describe_backend_error(error)}"
+            return FirstDifference(kind="unknown", compiled=0, open=(failure,))
     return watched.first_difference
 
 

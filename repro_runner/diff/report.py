@@ -159,11 +159,14 @@ class DiffReport:
 
     def _variations(self) -> list[str]:
         both = ((self.reference, self.reference_varies), (self.test, self.test_varies))
-        return [
+        lines = [
             f"{name} itself varies from one run to the next, by up to {max(varies.values()):.3g}: {', '.join(varies)}"
             for name, varies in both
             if varies
         ]
+        if self.reference_varies:
+            lines.insert(1, "  A call may change what is not copied: global state, or tensors inside an object")
+        return lines
 
 
 WITHOUT_AN_OP = {

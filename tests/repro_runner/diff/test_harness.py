@@ -52,6 +52,13 @@ def compare(model: Callable[..., Any], inputs: Any, backend: Any = faithful, **c
     return harness.compare(find_first_op=False)
 
 
+def wrong_sin(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    for node in graph.graph.find_nodes(op="call_method", target="sin"):
+        node.target = "tan"
+    graph.recompile()
+    return graph.forward
+
+
 @dataclass
 class Answer:
     logits: torch.Tensor
@@ -270,6 +277,31 @@ def test_complex_outputs_have_gradients() -> None:
     assert report.passed and len(report.leaves) == 2
 
 
+@pytest.mark.filterwarnings("ignore:The PyTorch API of nested tensors")
+@pytest.mark.parametrize(
+    ("layout", "wrong"),
+    [(torch.strided, []), (torch.jagged, ["output", "args[0]"])],  # Dynamo compiles no strided ones
+)
+def test_nested_tensors_are_compared_with_what_is_written_to_them_and_their_gradients(
+    layout: torch.layout, wrong: list[str]
+) -> None:
+    def inputs(requires_grad: bool) -> torch.Tensor:
+        parts = [torch.rand(2, 3), torch.rand(4, 3)]
+        return torch.nested.nested_tensor(parts, layout=layout, requires_grad=requires_grad)
+
+    def model(x: torch.Tensor, more: int) -> torch.Tensor:
+        x.add_(1 + more * COMPILING())
+        return x.sin()
+
+    report = compare(lambda x: x.sin(), inputs(True), gradients=True)
+    assert [(leaf.name, leaf.passed) for leaf in report.leaves] == [("output", True), ("args[0].grad", True)]
+    report = compare(model, (inputs(False), 0))
+    assert [(leaf.name, leaf.passed) for leaf in report.leaves] == [("output", True), ("args[0]", True)]
+    assert [leaf.name for leaf in compare(model, (inputs(False), 1)).failed_leaves] == wrong
+    report = compare(lambda x: None if COMPILING() else x.sin(), inputs(False))
+    assert [leaf.reason for leaf in report.failed_leaves] == ["None instead of a nested tensor"]
+
+
 def test_gradients_of_what_requires_none_are_refused() -> None:
     with pytest.raises(InvalidInput, match="no output requires grad"):
         compare(lambda x: x + 1, torch.rand(3), gradients=True)
@@ -302,6 +334,58 @@ def test_a_reference_that_varies_by_itself_is_reported() -> None:
     assert "eager itself varies from one run to the next, by up to 0.5: output" in report.summary()
 
 
+class Cache:
+    def __init__(self) -> None:
+        self.keys = torch.zeros(3)
+
+
+def caching(x: torch.Tensor, cache: Cache) -> torch.Tensor:
+    cache.keys = cache.keys + x
+    return cache.keys.sin()
+
+
+@pytest.mark.parametrize("repeats", [1, 2])
+def test_what_a_call_leaves_to_the_next_is_told_and_blamed_on_no_backend(repeats: int) -> None:
+    config = ComparisonConfig(repeats=repeats)
+    inputs = (torch.ones(3), Cache())
+    report = KernelDiffHarness(caching, inputs, test_backend=faithful, comparison_config=config).compare()
+    assert not report.passed and report.first_difference is None
+    assert list(report.reference_varies) == ["output", "args[1].keys"]
+    told = report.summary().partition(report.verdict())[2].splitlines()
+    assert told[1].startswith("eager itself varies from one run to the next, by up to ")
+    assert told[2] == "  A call may change what is not copied: global state, or tensors inside an object"
+    report = KernelDiffHarness(caching, inputs, test_backend=wrong_sin, comparison_config=config).compare()
+    assert report.first_difference is not None and report.first_difference.op is not None
+    assert report.first_difference.op.name == "Tensor.sin"
+
+
+def test_a_reference_that_fails_after_the_test_loses_no_comparison() -> None:
+    calls: list[int] = []
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        calls.append(1)
+        if len(calls) > 2:
+            raise RuntimeError("full")
+        return x * len(calls)
+
+    report = compare(lambda x: twice(x), torch.ones(3), repeats=1)
+    assert [leaf.name for leaf in report.failed_leaves] == ["output"]
+    assert report.reference_varies == {"output": math.inf}
+
+
+def test_where_all_is_equal_the_reference_runs_once_for_each_repeat() -> None:
+    calls: list[int] = []
+
+    @torch.compiler.disable  # type: ignore[untyped-decorator]
+    def counted(x: torch.Tensor) -> torch.Tensor:
+        calls.append(1)
+        return x + 1
+
+    assert compare(lambda x: counted(x), torch.ones(3), repeats=1).passed
+    assert len(calls) == 2
+
+
 def test_a_repeat_that_differs_is_enough() -> None:
     calls = iter(range(100))
 
@@ -323,6 +407,25 @@ def test_repeats_compile_once() -> None:
 
     assert compare(torch.nn.Linear(3, 3), torch.rand(2, 3), counting, repeats=4).graphs == 1
     assert len(compiled) == 1
+
+
+def test_a_graph_that_a_repeat_compiles_again_counts_once() -> None:
+    class Identified(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.part = Holder(torch.ones(3))
+
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return x.sin() + id(self.part) * 0  # each copy of the model has another id
+
+    compiled: list[GraphModule] = []
+
+    def counting(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        compiled.append(graph)
+        return faithful(graph, inputs)
+
+    assert compare(Identified(), torch.rand(3), counting, repeats=3).graphs == 1
+    assert len(compiled) == 3
 
 
 @pytest.mark.parametrize("training", [True, False])
@@ -528,6 +631,43 @@ def test_a_backend_that_varies_is_told_as_that_and_no_op_is_blamed() -> None:
     assert report.first_difference is not None
     assert (report.first_difference.kind, report.first_difference.op) == ("varies", None)
     assert "\nIts results vary from one call to the next: no op can be blamed for that" in report.summary()
+
+
+def test_nan_on_both_sides_is_no_variation_and_no_fault_of_an_op_even_if_it_is_not_equal() -> None:
+    config = ComparisonConfig(equal_nan=False)
+    inputs = torch.tensor([-1.0, 2.0])
+    report = KernelDiffHarness(lambda x: x.log() + 1, inputs, test_backend=faithful, comparison_config=config).compare()
+    assert not report.passed and report.first_difference is None
+    harness = KernelDiffHarness(lambda x: x.log().sin(), inputs, test_backend=wrong_sin, comparison_config=config)
+    first = harness.compare().first_difference
+    assert first is not None and first.op is not None and first.op.name == "Tensor.sin"
+
+
+def compiling_once(error: BaseException) -> Backend:
+    """A wrong backend that raises when it is given another graph."""
+    compiled: list[GraphModule] = []
+
+    def once(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        if compiled:
+            raise error
+        compiled.append(graph)
+        return off_by_one_percent(graph, inputs)
+
+    return once
+
+
+def test_a_search_that_fails_loses_no_comparison() -> None:
+    backend = compiling_once(RuntimeError("already compiled"))
+    report = KernelDiffHarness(lambda x: x.sin(), torch.rand(3), test_backend=backend).compare()
+    assert [leaf.name for leaf in report.failed_leaves] == ["output"]
+    assert report.first_difference is not None and report.first_difference.kind == "unknown"
+    assert "\n  The search failed: RuntimeError: already compiled (" in report.summary()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_an_interrupt_ends_the_search_and_the_comparison(error: type[BaseException]) -> None:
+    with pytest.raises(error):
+        KernelDiffHarness(lambda x: x.sin(), torch.rand(3), test_backend=compiling_once(error())).compare()
 
 
 @pytest.mark.parametrize("graph", [None, 0])
