@@ -50,8 +50,9 @@ def in_turn(operands: Iterable[T]) -> Callable[[Node], T]:
     return lambda _taken: next(left)
 
 
-def with_zeros(ops: OpsOfGraph, spots: Sequence[Spot]) -> GraphModule:
-    """The graph with a further input for each spot, and a sum where it is added. A spot may be named more than once."""
+def with_zeros(ops: OpsOfGraph, spots: Sequence[Spot], shown: Sequence[Node] = ()) -> GraphModule:
+    """The graph with a further input for each spot, and a sum where it is added. A spot may be named more than once.
+    It returns copies of the values that are `shown`, too."""
     graph = Graph()
     copies: dict[Node, Node] = {}
     for node in ops.graph.graph.find_nodes(op="placeholder"):
@@ -68,7 +69,13 @@ def with_zeros(ops: OpsOfGraph, spots: Sequence[Spot]) -> GraphModule:
     for node in ops.graph.graph.nodes:
         if node.op == "placeholder":
             continue
-        copies[node] = graph.node_copy(node, in_turn([plus_zeros(copies[spot[1]], spot) for spot in operands_of(node)]))
+        taken = in_turn([plus_zeros(copies[spot[1]], spot) for spot in operands_of(node)])
+        if node.op == "output":
+            values = (graph.call_method("detach", (copies[each],)) for each in shown)
+            more = [graph.call_method("clone", (value,)) for value in values]
+            graph.output((*map_arg(node.args[0], taken), *more))
+            continue
+        copies[node] = graph.node_copy(node, taken)
         maker, place = slot_of(node, ops)
         copies[node] = plus_zeros(copies[node], (maker, maker, place))
     return copy.deepcopy(GraphModule(ops.graph, graph))  # a compiler may change what the graph refers to

@@ -19,7 +19,7 @@ from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import memory_of
-from repro_runner.diff.graph_ops import GraphOp, Moment, OpsOfGraph, shown_name, value_at
+from repro_runner.diff.graph_ops import GraphOp, Moment, OpsOfGraph, shown_name, tensors_by_place, value_at
 from repro_runner.diff.graph_runs import GraphInputs
 from repro_runner.diff.judging import (
     EAGER_TOO,
@@ -199,11 +199,19 @@ class _Judge(Interpreter):
             if op.yields_anything(moment) and _is_alike(expected[name], found[name]):
                 continue
             for leaf in differing(expected, found, self._config, part).values():
-                if op.writes_directly(moment):
+                if self._is_another_item(moment):
+                    another = f"one result of {op.name} stands where another should"
+                    self._unjudged[op] = f"{another}: it, or what picks it, is wrong"
+                elif op.writes_directly(moment):
                     self._wrong.setdefault(op, leaf)
                 elif op not in self._wrong:
                     shared = f"{shown_name(moment[0])}, which shares the memory that {op.name} writes to in eager,"
                     self._unjudged[op] = f"{shared} is not what it is there: it may be no view, or a wrong one"
+
+    def _is_another_item(self, moment: Moment) -> bool:
+        """Whether it is another result of the same op: that may be right, and the wrong one was picked."""
+        others = tensors_by_place(self.env[moment[0]])
+        return any(place != moment[1] and _is_same(other, self._seen[moment]) for place, other in others.items())
 
     def _value(self, moment: Moment) -> Any:
         value = value_at(self.env[moment[0]], moment[1])

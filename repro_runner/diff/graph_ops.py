@@ -247,6 +247,9 @@ class OpsOfGraph:
         """What eager has for a node that yields a whole number."""
         return self._seen.numbers[node]
 
+    def draws_random_numbers(self, op: GraphOp) -> bool:
+        return any(node in self._seen.random for node in op.nodes)
+
     def is_written(self, node: Node) -> bool:
         return (node, ()) in self._seen.writers
 

@@ -274,3 +274,204 @@ def test_a_graph_inside_the_graph_may_be_changed_in_place(given: Callable[[Graph
     report = compare(program, torch.rand(3, requires_grad=True), backend, gradients=True)
     assert blamed(report) == ("higher_order.autograd_function_apply", 0)
     assert report.first_difference is not None and report.first_difference.kind == "backward"
+
+
+def named(name: str, change: Callable[[Sequence[Any], Run], Any]) -> Backend:
+    """What is computed for every op of this name is what `change` gives for its operands."""
+
+    def step(node: Node, args: Sequence[Any], run: Run) -> Any:
+        return change(args, run) if op_name(node).rpartition(".")[2] == name else run()
+
+    return step_by_step(step)
+
+
+def overwritten(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x * 2
+    return (y + 1) * 1, y.sin()
+
+
+def copied(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = x * 2
+    z = y.clone()
+    z.add_(1)
+    return y.exp(), z * 3
+
+
+def copied_integers(x: Tensor) -> tuple[Tensor, Tensor]:
+    return x * 2, x.argmax(1).clone() * 3
+
+
+def read_only_operand(x: Tensor) -> Tensor:
+    y = x * 2
+    y.view(3, 4).add_(y)
+    return y.sin()
+
+
+def strided(x: Tensor) -> Tensor:
+    return (x * 2).t().as_strided((2, 2), (1, 2)) + 1
+
+
+def split(x: Tensor) -> tuple[Tensor, Tensor]:
+    one, two = torch.chunk(x * 2, 2)
+    return one.sin(), two.cos()
+
+
+def written(x: Tensor) -> Tensor:
+    x.clamp_(0, 1)
+    return x + 1
+
+
+def written_inside(x: Tensor) -> Tensor:
+    x.add_(1)
+    return x * 2
+
+
+def uninitialised(x: Tensor) -> Tensor:
+    y = torch.empty(3, 4, dtype=torch.float64)
+    y.copy_(x)
+    return y + 1
+
+
+def random_twice(x: Tensor) -> Tensor:
+    return torch.nn.functional.dropout((x + torch.rand_like(x)).sin(), 0.5, True)
+
+
+def indexed(x: Tensor) -> Tensor:
+    return torch.index_select(x, 1, x.argmax(1)) + 1
+
+
+def half_the_size(x: Tensor) -> Tensor:
+    return (x * (x.shape[0] // 2)).sin()
+
+
+@pytest.mark.parametrize(
+    ("program", "backend", "op", "says"),
+    [
+        (
+            overwritten,
+            named("add", lambda args, _run: args[0].add_(args[1])),
+            None,
+            "y, which it takes, changes while operator.add (node ",
+        ),
+        (copied, named("clone", lambda args, _run: args[0]), None, "even what is only passed on comes back changed"),
+        (
+            copied_integers,
+            named("clone", lambda args, run: run() + (not args[0].is_floating_point())),
+            None,
+            "even what is only passed on comes back changed",
+        ),
+        (
+            read_only_operand,
+            named("view", lambda _args, run: run().clone()),
+            None,
+            "y, which shares the memory that Tensor.add_ writes to in eager, is not what it is there",
+        ),
+        (strided, named("t", lambda _args, run: run().contiguous()), None, "it reads the memory of its operand"),
+        (split, named("getitem", lambda args, _run: args[0][0]), None, "it, or what picks it, is wrong"),
+        (
+            split,
+            step_by_step(
+                lambda node, args, run: (
+                    args[0][0]
+                    if node.target is operator.getitem and any(op_name(user) == "Tensor.cos" for user in node.users)
+                    else run()
+                )
+            ),
+            "operator.getitem",
+            "(4 ops)",
+        ),
+        (written, named("clamp_", lambda args, _run: args[0].mul_(0.5)), "Tensor.clamp_", ""),
+        (
+            written_inside,
+            lambda graph, _inputs, **_: lambda *args: graph(*(each.clone() for each in args)),
+            None,
+            "what the backend returns, or writes to an input, is not what it computed",
+        ),
+        (uninitialised, named("empty", lambda _args, run: run().float()), "torch.empty", "dtype float32 instead of"),
+        (
+            random_twice,
+            named("rand_like", lambda _args, run: (run(), torch.rand(3))[0]),
+            None,
+            "it draws random numbers after others did",
+        ),
+        (
+            indexed,
+            step_by_step(
+                lambda node, args, run: (
+                    run() + 10
+                    if op_name(node) == "Tensor.argmax"
+                    else torch.index_select(args[0], args[1], args[2].clamp(max=3))
+                    if op_name(node) == "torch.index_select"
+                    else run()
+                )
+            ),
+            "Tensor.argmax",
+            "(3 ops)",
+        ),
+        (
+            half_the_size,
+            named("floordiv", lambda _args, run: run() + 1),
+            None,
+            "operator.floordiv gives 2 instead of 1, which goes in",
+        ),
+    ],
+    ids=lambda each: getattr(each, "__name__", ""),
+)
+def test_nothing_false_is_said(program: Callable[..., Any], backend: Backend, op: str | None, says: str) -> None:
+    x = torch.tensor([[0.1, 0.2, 0.3, 0.9], [0.1, 0.9, 0.3, 0.4], [0.5, 0.6, 0.9, 0.8]])
+    with torch._dynamo.config.patch(assume_static_by_default=program is not half_the_size):
+        report = compare(program, x, backend)
+    assert report.first_difference is not None, report.summary()
+    assert (report.first_difference.op and report.first_difference.op.name) == op, report.summary()
+    assert says in report.summary() or says in told(report)
+
+
+def test_other_ops_that_are_right_alone_are_not_said_to_be_wrong() -> None:
+    def program(x: Tensor) -> Tensor:
+        return (x * (x.cos() > -5)).exp().tanh().sigmoid()
+
+    def backend(graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> Callable[..., Any]:
+        many = len(graph.graph.output_node().args[0]) > 7  # type: ignore[arg-type]
+        return spoils("tanh", *["cos"] * many)(graph, inputs, **keywords)
+
+    report = compare(program, torch.rand(3, 4), backend)
+    assert blamed(report) == ("Tensor.tanh", 0)
+    assert "1 op before it could not be judged: Tensor.cos is wrong while others are watched, too" in told(report)
+
+
+def test_a_kink_between_two_right_values_is_no_wrong_backward() -> None:
+    def program(x: Tensor) -> Tensor:
+        return torch.relu(x * 0.5).sum(0)
+
+    x = torch.tensor([[-1.0, 2.0, 0.0, -1e-6]], requires_grad=True)
+    report = compare(program, x, named("mul", lambda _args, run: run() + 2e-6), gradients=True)
+    assert report.first_difference is not None and report.first_difference.op is None
+    assert "the backward of torch.relu is right for the values that the backend computed" in told(report)
+
+
+class TwiceTheFirst(torch.autograd.Function):
+    """A product whose first factor has twice its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, one: Tensor, other: Tensor) -> Tensor:
+        ctx.save_for_backward(one, other)
+        return one * other
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, Tensor]:
+        one, other = ctx.saved_tensors
+        return grads[0] * other * 2, grads[0] * one
+
+
+def test_an_argument_and_a_parameter_of_one_name_are_told_apart() -> None:
+    class Model(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.a = torch.nn.Parameter(torch.rand(4))
+
+        def forward(self, a: Tensor) -> Tensor:
+            return torch.mul(a, self.a).tanh()
+
+    backend = named("mul", lambda args, _run: TwiceTheFirst.apply(*args))  # type: ignore[no-untyped-call]
+    report = compare(Model(), torch.rand(4, requires_grad=True), backend, gradients=True)
+    assert blamed(report) == ("torch.mul", 0)
