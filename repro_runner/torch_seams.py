@@ -121,6 +121,7 @@ SEAMS = {
     "FakeTensor": Seam("torch._subclasses.fake_tensor.FakeTensor", "tensors without values"),
     "FakeTensorMode": Seam("torch._subclasses.fake_tensor.FakeTensorMode", "trace a graph without running it"),
     "has_storage": Seam("torch._C._has_storage", "which tensors have memory"),
+    "neg_view": Seam("torch._neg_view", "copy a tensor that is negated lazily"),
     "set_grad_enabled": Seam("torch._C._set_grad_enabled", "switches of the gradient in a graph"),
     "enter_autocast": Seam("torch.amp.autocast_mode._enter_autocast", "switches of autocast in a graph"),
     "exit_autocast": Seam("torch.amp.autocast_mode._exit_autocast", "switches of autocast in a graph"),

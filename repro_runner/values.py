@@ -14,13 +14,15 @@ import io
 import pickle
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, NamedTuple
 
 import torch
 from torch.nn import Parameter
+
+from repro_runner.torch_seams import neg_view
 
 
 class Tolerance(NamedTuple):
@@ -292,6 +294,52 @@ def _copied(tensor: torch.Tensor) -> torch.Tensor:
         if tensor.is_leaf and tensor.grad is not None and tensor.grad.dtype == tensor.dtype:
             copied.grad = tensor.grad.detach().clone()  # a gradient from backward() counts as a change of the input
     return copied
+
+
+def copies_of(tensors: Iterable[torch.Tensor]) -> dict[int, Any]:
+    """Copies by the id of the tensor: a memo for `copy.deepcopy`. They are leaves of the same class, with the same
+    strides, conj and neg bits and requires_grad, and share memory as the tensors do."""
+    memo: dict[int, Any] = {}
+    for tensor in tensors:
+        if id(tensor) not in memo:
+            memo[id(tensor)] = _copied_strided(tensor, memo) if is_strided(tensor) else _copied_otherwise(tensor, memo)
+    return memo
+
+
+def is_strided(tensor: torch.Tensor) -> bool:
+    """Whether it is a piece of memory and nothing more, where torch itself manages the memory."""
+    return (
+        type(tensor) in (torch.Tensor, Parameter)
+        and tensor.layout == torch.strided
+        and tensor.device.type in ("cpu", "cuda")
+        and not (tensor.is_quantized or tensor.is_nested)
+    )
+
+
+def _copied_strided(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
+    # The memory is copied whole, even for a slice: `as_strided` can reach all of it. torch notes its copies of storages
+    # in the memo, too, so that a tensor that only deepcopy finds shares memory with these.
+    storage = copy.deepcopy(tensor.untyped_storage(), memo)
+    copied = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
+    copied.set_(storage, tensor.storage_offset(), tensor.size(), tensor.stride())
+    copied = with_bits_of(tensor, copied)
+    copied = Parameter(copied, tensor.requires_grad) if isinstance(tensor, Parameter) else copied
+    return copied.requires_grad_(tensor.requires_grad)
+
+
+def with_bits_of(tensor: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
+    """A view of the memory that is conjugated and negated lazily, as the tensor is."""
+    memory = memory.conj() if tensor.is_conj() else memory
+    return neg_view(memory) if tensor.is_neg() else memory
+
+
+def _copied_otherwise(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
+    try:
+        copied: torch.Tensor = copy.deepcopy(tensor if tensor.is_leaf else tensor.detach(), memo)
+    except Exception:  # noqa: BLE001 - the __deepcopy__ of a class may raise anything; that of fake tensors does
+        copied = tensor.detach().clone()
+    # Not asked of one that has it already: a parameter that has no size yet allows nothing.
+    return copied if copied.requires_grad == tensor.requires_grad else copied.requires_grad_()
 
 
 def dump_outcomes(outcomes: list[Outcome], module: str) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -11,7 +12,7 @@ import torch
 from torch import Tensor
 
 from repro_runner.diff.execution import run_backward
-from repro_runner.values import Flat
+from repro_runner.values import Flat, copies_of, is_strided, with_bits_of
 
 
 class GraphInputs:
@@ -20,19 +21,41 @@ class GraphInputs:
     def __init__(self, inputs: Sequence[Any]) -> None:
         self._requires_grad = [isinstance(value, Tensor) and value.requires_grad for value in inputs]
         self._is_leaf = [isinstance(value, Tensor) and value.is_leaf for value in inputs]
-        self._values = copy.deepcopy([value.detach() if isinstance(value, Tensor) else value for value in inputs])
+        roots = _roots({at: value for at, value in enumerate(inputs) if self._requires_grad[at] and not value.is_leaf})
+        copies = copies_of([*_tensors(inputs), *roots.values()])
+        self._roots = {place: copies[id(root)].requires_grad_(False) for place, root in roots.items()}
+        self._values = copy.deepcopy(list(inputs), copies)
+        for value in _tensors(self._values):
+            value.requires_grad_(False)
         self._random = torch.get_rng_state()
         self._cuda_random = torch.cuda.get_rng_state_all() if torch.cuda.is_available() else []
 
     def fresh(self) -> tuple[list[Any], dict[int, Tensor]]:
         """Copies that a graph may write to, and by position the leaves that will have gradients."""
-        values = copy.deepcopy(self._values)
-        leaves = {place: value.requires_grad_() for place, value in enumerate(values) if self._requires_grad[place]}
-        with torch.enable_grad():
-            for place, leaf in leaves.items():
-                if not self._is_leaf[place]:  # an in-place write is allowed to a computed tensor, not to a leaf
-                    values[place] = leaf.clone()
+        copies = copies_of([*_tensors(self._values), *self._roots.values()])
+        values = copy.deepcopy(self._values, copies)
+        leaves: dict[int, Tensor] = {}
+        computed: dict[int, tuple[Tensor, Tensor]] = {}
+        for place in (at for at, requires_grad in enumerate(self._requires_grad) if requires_grad):
+            if self._is_leaf[place]:
+                leaves[place] = values[place].requires_grad_()
+                continue
+            own = self._values[place]
+            root = self._roots.get(place, own)
+            if id(root) not in computed:
+                computed[id(root)] = _computed(copies[id(root)])
+            leaves[place], whole = computed[id(root)]
+            values[place] = whole if root is own else _part(whole, own)
         return values, leaves
+
+    def gradient(self, place: int, leaf: Tensor) -> Tensor | None:
+        """What arrived at an input: of the gradient of its leaf, the part that belongs to it."""
+        if leaf.grad is None or place not in self._roots:
+            return leaf.grad
+        root = self._roots[place]
+        memory = leaf.grad.new_zeros(root.untyped_storage().nbytes() // root.itemsize)
+        memory.as_strided(root.size(), root.stride(), root.storage_offset()).copy_(leaf.grad)
+        return _part(memory, self._values[place])
 
     def with_leaves(self, more: Sequence[Tensor]) -> GraphInputs:
         """These inputs, and further ones that require gradients."""
@@ -49,16 +72,61 @@ class GraphInputs:
         return self._values[place]
 
     def requires_grad(self, place: int) -> bool:
-        return self._requires_grad[place]
+        """Whether it has a gradient of its own, and not one together with other views of the same tensor."""
+        return self._requires_grad[place] and place not in self._roots
 
     def plain(self) -> list[Any]:
         """Copies without gradients."""
-        return copy.deepcopy(self._values)
+        return copy.deepcopy(self._values, copies_of(_tensors(self._values)))
 
     def restore_random(self) -> None:
         torch.set_rng_state(self._random)
         if self._cuda_random:
             torch.cuda.set_rng_state_all(self._cuda_random)
+
+
+def _roots(computed: Mapping[int, Tensor]) -> dict[int, Tensor]:
+    """By position, what several tensors are, or are a view of: a write to one of them changes the gradients of all."""
+    bases = {place: value if value._base is None else value._base for place, value in computed.items()}
+    views = Counter(map(id, bases.values()))
+    return {
+        place: base
+        for place, base in bases.items()
+        if views[id(base)] > 1 and is_strided(base) and base.dtype == computed[place].dtype
+    }
+
+
+def _computed(value: Tensor) -> tuple[Tensor, Tensor]:
+    """(A leaf; what is computed from it, in the memory of the value): a graph can't write to a leaf."""
+    leaf = value.detach().requires_grad_()
+    with torch.enable_grad():
+        if not is_strided(value):
+            return leaf, leaf.clone()
+        # Detached, since a lazy conjugate is a view: the gradient would go to what it is a view of.
+        return leaf, _Computed.apply(leaf, value.detach())  # type: ignore[no-untyped-call]
+
+
+class _Computed(torch.autograd.Function):
+    """The identity. A `clone` would have other strides, and memory of its own; `copy_` refuses what is expanded."""
+
+    @staticmethod
+    def forward(ctx: Any, _leaf: Tensor, value: Tensor) -> Tensor:
+        ctx.mark_dirty(value)
+        return value
+
+    @staticmethod
+    def backward(_ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:
+        return gradient, None
+
+
+def _part(whole: Tensor, like: Tensor) -> Tensor:
+    """The view that lies in the memory of the whole as the other tensor lies in its own."""
+    with torch.enable_grad():
+        return with_bits_of(like, whole.as_strided(like.size(), like.stride(), like.storage_offset()))
+
+
+def _tensors(values: Sequence[Any]) -> list[Tensor]:
+    return [value for value in values if isinstance(value, Tensor)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +173,7 @@ def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool,
         (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
     }
     weights = run_backward(returned, weighted=weighted) if gradients else {}
-    grads: Flat = {(_gradient_of(place),): leaf.grad for place, leaf in leaves.items()} if gradients else {}
+    grads: Flat = {(_gradient_of(at),): inputs.gradient(at, leaf) for at, leaf in leaves.items()} if gradients else {}
     return GraphRun(returned=returned, inputs=after, gradients=grads, weights=weights)
 
 

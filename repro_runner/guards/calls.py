@@ -109,9 +109,9 @@ def run_eagerly(subject: ModelUnderTest, calls: Sequence[Call]) -> None:
 def fresh_model(subject: ModelUnderTest) -> Model:
     try:
         return subject.fresh_model()
-    except Exception as error:
+    except InvalidInput as error:
         remedy = "it can't be copied; put `with GuardInspector() as inspector:` around calls of your own"
-        raise InvalidInput([Problem(subject.name, f"{describe_error(error)}: {remedy}")]) from error
+        raise InvalidInput([Problem(subject.name, f"{describe_error(error.__cause__ or error)}: {remedy}")]) from error
 
 
 def parameters_of(model: Model) -> inspect.Signature:

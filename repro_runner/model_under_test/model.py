@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from registry.errors import InvalidInput, Problem
 from repro_runner.output.places import shown_where
 from repro_runner.process.isolated import doing, is_the_users
 from repro_runner.torch_seams import FakeTensor, pytree
+from repro_runner.values import copies_of, is_strided
 
 
 class ModelFailed(InvalidInput):
@@ -37,22 +37,26 @@ class ModelUnderTest:
         """A copy with the same weights and buffers; a plain function as it is."""
         if not isinstance(self.model, torch.nn.Module):
             return self.model
+        parts = pytree.tree_leaves([vars(part) for part in self.model.modules()])
+        tensors = [each for each in parts if isinstance(each, torch.Tensor)]
         # Fake tensors have no values that could change, and torch can't copy them.
-        tensors = itertools.chain(self.model.parameters(), self.model.buffers())
-        return copy.deepcopy(self.model, {id(each): each for each in tensors if isinstance(each, FakeTensor)})
+        memo = {id(each): each for each in tensors if isinstance(each, FakeTensor)}
+        memo |= copies_of(each for each in tensors if id(each) not in memo)
+        for each in filter(is_strided, tensors):
+            vars(memo[id(each)]).update(vars(each))  # whether it is a Buffer, and what else was written onto it
+            if not each.is_leaf:  # an earlier call computed it; as a leaf that requires grad, it can't be written to
+                memo[id(each)].requires_grad_(False)
+        try:
+            return copy.deepcopy(self.model, memo)
+        except Exception as error:
+            remedy = "each run needs a copy of the model: take out what can't be copied, or give it a `__deepcopy__`"
+            raise InvalidInput([Problem(self.name, f"{describe_error(error)}; {remedy}")]) from error
 
     def fresh_inputs(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Copies of the inputs, leaves that require grad included; a tensor given twice stays one tensor."""
-        copies: dict[int, torch.Tensor] = {}
-
-        def copied(value: Any) -> Any:
-            if not isinstance(value, torch.Tensor):
-                return value
-            if id(value) not in copies:
-                copies[id(value)] = value.detach().clone().requires_grad_(value.requires_grad)
-            return copies[id(value)]
-
-        args, kwargs = pytree.tree_map(copied, (self.args, dict(self.kwargs)))
+        inputs = (self.args, dict(self.kwargs))
+        copies = copies_of(each for each in pytree.tree_leaves(inputs) if isinstance(each, torch.Tensor))
+        args, kwargs = pytree.tree_map(lambda value: copies.get(id(value), value), inputs)
         return args, kwargs
 
     def run(self, model: Callable[..., Any] | None = None) -> Any:
@@ -67,6 +71,8 @@ class ModelUnderTest:
         doing("running the model without a compiler", own=True)
         try:
             return self.run()
+        except InvalidInput:
+            raise
         except Exception as error:
             raise ModelFailed(
                 [Problem(where(error, self.name), f"{describe_error(error)}; it fails without torch.compile, too")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import pickle
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
@@ -15,6 +16,7 @@ import torch
 from repro_runner.values import (
     TOLERANCES,
     Outcome,
+    copies_of,
     difference,
     dump_outcomes,
     keep,
@@ -229,3 +231,54 @@ def test_a_generator_is_equal_to_no_other() -> None:
     outcome = Outcome(value=(number for number in range(3)), inputs=())
     (sent,) = pickle.loads(dump_outcomes([outcome], __name__))
     assert difference(outcome, sent) != ""
+
+
+def _negated() -> torch.Tensor:
+    return torch.randn(4, dtype=torch.complex64).conj().imag
+
+
+@pytest.mark.parametrize(
+    "tensor",
+    [
+        torch.rand(3, 4)[:, 1::2],
+        torch.rand(1, 4).expand(3, 4),
+        torch.randn(4, dtype=torch.complex64).conj(),
+        _negated(),
+        _negated().requires_grad_() * 2,
+        torch.nn.Parameter(torch.rand(3, 4)[1:, ::2]),
+        torch.nn.Parameter(torch.rand(3), requires_grad=False),
+        torch.nn.Parameter(torch.randn(3, dtype=torch.complex64).conj()),
+        torch.rand(0, 3),
+        torch.rand(3, device="meta"),
+        torch.rand(3).to_sparse().requires_grad_(),
+    ],
+    ids=lambda tensor: type(tensor).__name__ + str(list(tensor.shape)),
+)
+def test_a_copy_is_a_leaf_that_lies_in_its_memory_as_the_tensor_does(tensor: torch.Tensor) -> None:
+    copied = copies_of([tensor])[id(tensor)]
+    assert copied is not tensor and copied.is_leaf
+    assert type(copied) is type(tensor)
+    assert (copied.is_conj(), copied.is_neg()) == (tensor.is_conj(), tensor.is_neg())
+    assert tensor.layout != torch.strided or copied.storage_offset() == tensor.storage_offset()
+    assert not values_differ(tensor, copied, "")  # which compares strides and requires_grad, too
+
+
+def test_copies_share_memory_as_the_tensors_do() -> None:
+    whole = torch.zeros(4)
+    given = [whole[1:], torch.nn.Parameter(whole), torch.zeros(4), whole]
+    copies = copies_of([*given, whole])
+    held = copy.deepcopy(Plain(whole[:2]), copies).held  # only deepcopy finds this one
+    held.add_(1)
+    assert [copies[id(each)].tolist() for each in given] == [[1, 0, 0], [1, 1, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]]
+    assert whole.tolist() == [0, 0, 0, 0]
+
+
+def test_a_tensor_whose_class_cannot_be_copied_is_cloned() -> None:
+    class Stubborn(torch.Tensor):
+        def __deepcopy__(self, _memo: Any) -> Any:
+            raise TypeError("no copies")
+
+    tensor = torch.rand(3).as_subclass(Stubborn).requires_grad_()
+    copied = copies_of([tensor])[id(tensor)]
+    assert type(copied) is Stubborn and copied.requires_grad and copied.is_leaf
+    assert copied.data_ptr() != tensor.data_ptr()

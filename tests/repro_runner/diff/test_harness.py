@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 import torch
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Interpreter, Node
 
 from registry.errors import InvalidInput
 from repro_runner.diff import ComparisonConfig, DiffReport, FirstDifference, KernelDiffHarness, diff_model
 from repro_runner.diff.comparison import LeafComparison
 from repro_runner.diff.difference import Op
+from repro_runner.diff.graph_runs import GraphInputs, run_graph
 from repro_runner.diff.report import WITHOUT_AN_OP, describe_first_difference
 from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest
@@ -768,3 +769,130 @@ def test_the_public_names_are_importable_from_the_root() -> None:
     assert repro_runner.KernelDiffHarness is KernelDiffHarness
     assert repro_runner.ComparisonConfig is ComparisonConfig
     assert repro_runner.compare_tensors(1.0, 1.0).passed
+
+
+def wrong_for(is_wrong: Callable[[torch.Tensor], bool]) -> Backend:
+    """Runs Dynamo's graphs; the first op is wrong for some operands."""
+
+    def backend(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+        class Wrong(Interpreter):
+            def run_node(self, n: Node) -> Any:
+                value = super().run_node(n)
+                if n.op != "call_method" or n.target not in ("sin", "angle"):
+                    return value
+                return value * 1.25 if is_wrong(self.env[n.args[0]]) else value  # type: ignore[index]
+
+        return lambda *arguments: Wrong(graph, garbage_collect_values=False).run(*arguments)
+
+    return backend
+
+
+def without_aliases(graph: GraphModule, _inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Does not see that inputs share memory."""
+
+    def call(*arguments: torch.Tensor) -> Any:
+        own = [each if each.is_leaf and each.requires_grad else each.clone() for each in arguments]
+        before = [each._version for each in own]
+        returned = graph(*own)
+        for given, mine, version in zip(arguments, own, before, strict=True):
+            if mine._version != version:
+                given.copy_(mine)
+        return returned
+
+    return call
+
+
+class SlicedWeight(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.rand(4, 8)[:, ::2])
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x + self.weight.sin()
+
+
+def sin_after_a_break(x: torch.Tensor) -> torch.Tensor:
+    y = (x * 2)[:, ::2]
+    torch._dynamo.graph_break()
+    return y.sin()
+
+
+def angle_after_a_break(x: torch.Tensor) -> torch.Tensor:
+    y = x.conj()
+    torch._dynamo.graph_break()
+    return y.angle()
+
+
+STRIDED = wrong_for(lambda operand: not operand.is_contiguous())
+CONJUGATED = wrong_for(torch.Tensor.is_conj)
+
+
+@pytest.mark.parametrize(
+    ("model", "given", "backend"),
+    [
+        (torch.Tensor.sin, torch.rand(3, 4)[:, ::2], STRIDED),
+        (torch.Tensor.sin, torch.rand(1, 4).expand(3, 4), STRIDED),
+        (SlicedWeight(), torch.rand(4), STRIDED),
+        (sin_after_a_break, torch.rand(3, 4), STRIDED),
+        (sin_after_a_break, torch.rand(3, 4, requires_grad=True), STRIDED),
+        (torch.Tensor.angle, torch.randn(4, dtype=torch.complex64).conj(), CONJUGATED),
+        (angle_after_a_break, torch.randn(4, dtype=torch.complex64), CONJUGATED),
+        (angle_after_a_break, torch.randn(4, dtype=torch.complex64, requires_grad=True), CONJUGATED),
+    ],
+)
+def test_an_op_that_is_wrong_only_for_strided_or_conjugated_operands_is_found(
+    model: Callable[..., Any], given: torch.Tensor, backend: Backend
+) -> None:
+    found = KernelDiffHarness(model, given, test_backend=backend).compare().first_difference
+    assert found is not None and found.op is not None
+    assert found.op.name in ("Tensor.sin", "Tensor.angle")
+
+
+def write_to_the_first(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    x.add_(1)
+    return y * 2
+
+
+def write_to_a_part(x: torch.Tensor) -> torch.Tensor:
+    whole = x * 2
+    first, second = whole[:3], whole[1:]
+    torch._dynamo.graph_break()
+    first.mul_(3)
+    return second.sin()
+
+
+def test_a_backend_that_misses_a_write_through_shared_memory_differs() -> None:
+    whole = torch.rand(4)
+    assert not compare(write_to_the_first, (whole, whole.view(2, 2)), without_aliases).passed
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_graph_whose_inputs_share_memory_is_run_with_inputs_that_do(requires_grad: bool) -> None:
+    given = torch.rand(4, requires_grad=requires_grad)
+    found = KernelDiffHarness(write_to_a_part, given, test_backend=without_aliases).compare().first_difference
+    assert found is not None and (found.kind, found.graph) == ("unknown", 1)
+
+
+def test_inputs_that_are_views_of_one_tensor_have_the_gradients_that_they_have_in_the_model() -> None:
+    given = torch.rand(4, requires_grad=True)
+    whole = given * 2
+
+    def graph(first: torch.Tensor, second: torch.Tensor) -> tuple[torch.Tensor]:
+        first.mul_(3)
+        return (second.sin(),)
+
+    run = run_graph(graph, GraphInputs([whole[:3], whole[1:]]), gradients=True, weighted=1)
+    first, second = whole[:3], whole[1:]
+    first.mul_(3)
+    (expected,) = torch.autograd.grad(second.sin(), given, run.weights[0])
+    got = [run.gradient_of(place) for place in range(2)]
+    assert got[0] is not None and got[1] is not None
+    torch.testing.assert_close(torch.cat([got[0], got[1][2:]]) * 2, expected)
+    assert torch.equal(got[0][1:], got[1][:2])
+
+
+def test_a_graph_is_run_with_parameters_where_it_was_called_with_parameters() -> None:
+    inputs = GraphInputs([torch.nn.Parameter(torch.rand(3)), torch.rand(3)])
+    for arguments in (inputs.fresh()[0], inputs.plain()):
+        assert [isinstance(each, torch.nn.Parameter) for each in arguments] == [True, False]
+    assert [each.requires_grad for each in (*inputs.fresh()[0], *inputs.plain())] == [True, False, False, False]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from textwrap import dedent
+from typing import Any
 
 import pytest
 import torch
@@ -212,6 +214,50 @@ def test_inputs_are_copied_with_their_gradients_and_their_sharing() -> None:
     assert args[0] is not leaf
     assert args[0].requires_grad
     assert args[1][1] == 4
+
+
+def test_inputs_that_share_memory_share_it_in_the_copies() -> None:
+    given = torch.zeros(4)
+    (whole, part), _ = ModelUnderTest(name="f", model=print, args=(given, given[::2])).fresh_inputs()
+    whole.add_(1)
+    assert (part.tolist(), part.stride(), given.tolist()) == ([1, 1], (2,), [0, 0, 0, 0])
+
+
+def test_a_model_is_copied_with_its_strides_its_sharing_and_its_buffers() -> None:
+    model = torch.nn.Linear(2, 2)
+    model.weight = torch.nn.Parameter(torch.rand(2, 4)[:, ::2])
+    model.row = model.weight.detach()[0]
+    model.kept = torch.nn.Buffer(torch.zeros(2))
+    model.weight.scale = 3  # type: ignore[attr-defined]
+    fresh: Any = ModelUnderTest(name="m", model=model).fresh_model()
+    assert fresh.weight.stride() == (4, 2) and fresh.weight.scale == 3
+    assert isinstance(fresh.weight, torch.nn.Parameter) and isinstance(fresh.kept, torch.nn.Buffer)
+    fresh.row.fill_(7)
+    assert fresh.weight[0].tolist() == [7, 7] != model.weight[0].tolist()
+
+
+@pytest.mark.parametrize("keep", [lambda state: state, lambda state: [state]], ids=["itself", "in a list"])
+def test_a_model_that_holds_what_an_earlier_call_computed_is_copied(keep: Any) -> None:
+    class Stateful(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+            self.state = keep(self.layer(torch.ones(3)))
+
+        def forward(self, x: torch.Tensor) -> Any:
+            (state,) = tensors_in(self.state)
+            return self.layer(x) + state.add_(1)
+
+    subject = ModelUnderTest(name="m", model=Stateful(), args=(torch.ones(3),))
+    assert torch.equal(subject.run(), subject.run())
+
+
+def test_a_model_that_cannot_be_copied_is_not_said_to_fail() -> None:
+    model: Any = torch.nn.Linear(3, 3)
+    model.lock = threading.Lock()
+    with pytest.raises(InvalidInput, match=r"TypeError: cannot .*; each run needs a copy of the model") as told:
+        ModelUnderTest(name="m", model=model, args=(torch.ones(3),)).run_eagerly()
+    assert not isinstance(told.value, ModelFailed)
 
 
 def test_a_model_without_parameters_and_one_without_tensors_run() -> None:
