@@ -26,7 +26,7 @@ from repro_runner.diff.execution import CompiledGraph
 from repro_runner.diff.forward_search import ForwardSearch
 from repro_runner.diff.graph_ops import copy_names_of_inputs, name_inputs
 from repro_runner.diff.graph_runs import GraphInputs
-from repro_runner.diff.judging import GraphUnderTest
+from repro_runner.diff.judging import GraphUnderTest, NotShown
 from repro_runner.graphs.by_name import Backend
 from repro_runner.graphs.traced import TracedGraph, compile_eagerly
 from repro_runner.model_under_test.model import describe_error
@@ -69,6 +69,8 @@ def _search_functional(graph: GraphUnderTest, so_far: FirstDifference) -> FirstD
         lowered = GraphUnderTest(module, graph.inputs, graph.backend, graph.config, weighted=graph.outputs)
         symptom = lowered.examine(graph.backend(deepcopy(module), graph.inputs.fresh()[0]))
         run = lowered.found.with_writes(graph.outputs, written)
+    except NotShown as why:
+        return replace(so_far, open=(*so_far.open, f"the graph of aten ops can't be tried: {why}"))
     except Exception as error:  # noqa: BLE001 - tracing and the backend may raise anything: then this way is closed
         return replace(so_far, open=(*so_far.open, f"the graph of aten ops can't be tried: {describe_error(error)}"))
     graph.compiled += 1
@@ -96,6 +98,8 @@ def _functional(graph: GraphUnderTest) -> tuple[GraphModule, list[int]]:
         written.append(inputs.index(node.args[0]))
         module.graph.erase_node(node)
     module.recompile()
+    if len(inputs) != len(graph.inputs):
+        raise NotShown("it takes other inputs, since some of these share memory")
     copy_names_of_inputs(graph.ops.graph, module)
     return module, written
 
