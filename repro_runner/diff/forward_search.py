@@ -55,15 +55,16 @@ class ForwardSearch:
 
     def find(self) -> FirstDifference:
         graph = self._graph
-        hidden: Unjudged[GraphOp] = {op: op.hidden for op in graph.ops.ops if op.hidden}
-        judged = [op for op in (*graph.ops.ops, *graph.ops.picks) if op not in hidden]
+        ops = graph.ops.in_order([*graph.ops.ops, *graph.ops.picks])
+        hidden: Unjudged[GraphOp] = {op: op.hidden for op in ops if op.hidden}
+        judged = [op for op in ops if op not in hidden]
         try:
-            wrong, unjudged = judge_in_parts(graph.ops.in_order(judged), self._probe, graph.config.max_probes)
+            wrong, unjudged = judge_in_parts(judged, self._probe, graph.config.max_probes)
         except CopiesChanged:
             return FirstDifference(kind="copies", compiled=0)
         if wrong:
             first = next(iter(wrong))
-            before = {op: why for op, why in hidden.items() if op.position < first.position}
+            before = {op: hidden[op] for op in ops[: ops.index(first)] if op in hidden}
             return found_op("op", wrong, before | unjudged)
         if hidden or unjudged or not graph.ops.ops:
             return unknown(hidden | unjudged, graph)
@@ -107,7 +108,8 @@ class ForwardSearch:
         given = [moment for moment in moments if moment[0].op == "placeholder" and not graph.ops.is_written(moment[0])]
         if any(self._unlike(graph.input_of(moment[0]), seen[moment], "input") for moment in given):
             raise CopiesChanged
-        if any(memory_of(seen[moment]) == memory_of(run.input(graph.place_of(moment[0]))) for moment in given):
+        places = ((memory_of(seen[moment]), memory_of(run.input(graph.place_of(moment[0])))) for moment in given)
+        if any(copy is not None and copy == own for copy, own in places):
             raise CopiesChanged
         graph.refuse_another_difference(run)
         left = run.flat(graph.outputs)

@@ -475,3 +475,10 @@ def test_an_argument_and_a_parameter_of_one_name_are_told_apart() -> None:
     backend = named("mul", lambda args, _run: TwiceTheFirst.apply(*args))  # type: ignore[no-untyped-call]
     report = compare(Model(), torch.rand(4, requires_grad=True), backend, gradients=True)
     assert blamed(report) == ("torch.mul", 0)
+
+
+def test_an_input_without_elements_shares_no_memory_with_its_copy() -> None:
+    def program(x: Tensor, y: Tensor) -> Tensor:
+        return torch.cat([x, y]).sin()
+
+    assert blamed(compare(program, (torch.rand(3), torch.rand(0)), spoils("cat"))) == ("torch.cat", 0)
