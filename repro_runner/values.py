@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.nn import Parameter
 
-from repro_runner.torch_seams import neg_view
+from repro_runner.torch_seams import FakeTensor, neg_view
 
 
 class Tolerance(NamedTuple):
@@ -334,10 +334,12 @@ def with_bits_of(tensor: torch.Tensor, memory: torch.Tensor) -> torch.Tensor:
 
 
 def _copied_otherwise(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tensor:
-    try:
-        copied: torch.Tensor = copy.deepcopy(tensor if tensor.is_leaf else tensor.detach(), memo)
-    except Exception:  # noqa: BLE001 - the __deepcopy__ of a class may raise anything; that of fake tensors does
-        copied = tensor.detach().clone()
+    # deepcopy keeps the class, but gives a jagged tensor sizes of its own, and a fake one a mode of its own.
+    copied: torch.Tensor = (
+        copy.deepcopy(tensor, memo)
+        if isinstance(tensor, Parameter) and not isinstance(tensor, FakeTensor)
+        else tensor.detach().clone()
+    )
     # Not asked of one that has it already: a parameter that has no size yet allows nothing.
     return copied if copied.requires_grad == tensor.requires_grad else copied.requires_grad_()
 
