@@ -353,6 +353,7 @@ def test_a_script_is_the_program_with_an_end_that_runs_it(small: dict[str, str])
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.parametrize("gb_id", ["GB0003"])  # one that only the error of fullgraph=True names
+@pytest.mark.prove
 def test_a_published_script_runs_and_names_its_break(gb_id: str, tmp_path: Path) -> None:
     script = tmp_path / f"{gb_id}.py"
     script.write_bytes((ROOT / "docs" / "api" / "v1" / "gb" / f"{gb_id}.py.txt").read_bytes())

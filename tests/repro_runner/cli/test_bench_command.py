@@ -91,6 +91,7 @@ def test_a_model_of_ones_own_is_measured_with_an_empty_and_with_a_filled_cache(
     assert [line.split(":")[0] for line in legend] == ["of copy", "of matmul"]
 
 
+@pytest.mark.prove
 def test_a_crash_and_an_exception_cost_their_rows_and_are_told_plainly(
     own: Path, home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

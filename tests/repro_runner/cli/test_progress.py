@@ -51,6 +51,7 @@ def test_a_terminal_gets_a_bar_that_counts(tmp_path: Path) -> None:
     assert "GB0066 eager" not in text  # only what needs somebody's eye scrolls by
 
 
+@pytest.mark.prove
 def test_a_terminal_shows_what_failed_above_the_bar(tmp_path: Path) -> None:
     code, shown = on_a_terminal([*COMMAND, "--timeout", "0.01", "--out", str(tmp_path / "x.json")])
     assert code == 1

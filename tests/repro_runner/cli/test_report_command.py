@@ -155,6 +155,7 @@ def test_a_part_that_raises_or_takes_the_process_with_it_does_not_stop_the_other
     assert "Fatal Python error: Aborted" in (run.path / "traceback.txt").read_text("utf-8")
 
 
+@pytest.mark.prove
 def test_a_step_that_hangs_is_ended_and_told_and_the_others_go_on(folder: Path) -> None:
     done = report(folder, "hanging.py:make_model", "--format", "json", "--timeout", "10")
     assert done.returncode == 1, done.stderr

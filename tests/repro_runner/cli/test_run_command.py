@@ -115,7 +115,8 @@ def test_evidence_of_a_newer_schema_is_refused_and_left_alone(
     assert '"schema": 9' in out.read_text("utf-8")
 
 
-@pytest.mark.parametrize("blow", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.prove)])
+@pytest.mark.prove
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_cut_off_keeps_what_had_ended_and_leaves_no_process(
     blow: signal.Signals, whole: Path, tmp_path: Path
 ) -> None:

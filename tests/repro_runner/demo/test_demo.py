@@ -105,6 +105,7 @@ def test_its_commands_can_be_repeated_as_they_are_shown(shown: str) -> None:
     assert "5 runs, " in done.stdout
 
 
+@pytest.mark.prove
 def test_without_a_terminal_it_does_not_wait_and_an_interruption_is_no_traceback(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "repro_runner", "demo"]
     with subprocess.Popen(

@@ -93,7 +93,14 @@ def cutter() -> Iterator[Cutter]:
         pytest.param(
             NOTHING, ["GB0170"], ["if "], ["sin", "* 2"], id="a function that returns nothing", marks=pytest.mark.prove
         ),
-        pytest.param(RAISES, ["GB0170"], ["if ", "KeyError('lost')"], ["* 2"], id="a function that raises"),
+        pytest.param(
+            RAISES,
+            ["GB0170"],
+            ["if ", "KeyError('lost')"],
+            ["* 2"],
+            id="a function that raises",
+            marks=pytest.mark.prove,
+        ),
     ],
 )
 def test_what_the_break_does_not_need_goes(

@@ -113,6 +113,7 @@ def test_where_nothing_can_be_made_of_the_code_the_registrys_program_says_so(han
     assert "Nothing could be made of your code: measured needs queue, an object of class Queue" in repro["said"]
 
 
+@pytest.mark.prove
 def test_the_scripts_need_nothing_but_torch_and_print_the_break_with_its_link(handed: Handed) -> None:
     scripts = sorted((handed.folder / "repros").glob("GB*_untidy_*.py"))
     assert len(scripts) == len(BROKEN)

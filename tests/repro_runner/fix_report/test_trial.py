@@ -97,6 +97,7 @@ def without(text: str, line: str) -> str:
     return "\n".join(each for each in text.splitlines() if each.strip() != line) + "\n"
 
 
+@pytest.mark.prove
 def test_a_fix_in_the_script_and_in_a_module_it_imports_is_seen_to_hold(trials: TrialRunner, program: Path) -> None:
     before = {path: path.read_bytes() for path in program.parent.glob("*.py")}
     parts = program.parent / "parts.py"

@@ -95,6 +95,7 @@ def test_nothing_is_lost_when_a_worker_is_killed(cluster: Any, whole: Path, tmp_
     assert out.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.prove
 def test_work_for_a_gpu_goes_where_one_is(cluster: Any, tmp_path: Path) -> None:
     """No GPU is here, which the worker on the node that says so finds out; no other would have got as far."""
     process = start(tmp_path / "gpu.json", "GB0066", "--device", "cuda", address=cluster.address)

@@ -547,6 +547,7 @@ def test_a_child_that_was_forked_a_moment_ago_is_stopped_too() -> None:
     assert answer.stdout == "took longer than 0 s\n"
 
 
+@pytest.mark.prove
 def test_leaving_early_ends_every_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_MARK", str(tmp_path))  # a name that the children inherit
     jobs = [
