@@ -225,6 +225,7 @@ def test_the_filters_are_folded_until_they_are_asked_for(visitor: Visitor, width
         toggle.click()
 
 
+@pytest.mark.prove
 def test_an_option_says_how_many_it_gives(visitor: Visitor) -> None:
     page = visitor.open()
     unfold(page)

@@ -192,6 +192,7 @@ def place(entry: dict[str, str]) -> Place:
 
 
 @pytest.mark.torch
+@pytest.mark.prove
 def test_every_text_that_dynamo_prints_is_in_the_census_and_the_census_has_no_other() -> None:
     assert_complete(WARNINGS, (one for file, source in dynamo().items() for one in printed(source, file)))
 

@@ -527,6 +527,7 @@ for function in (item, branch, prints, asks, loop, operator):
 
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.prove
 def test_real_messages_are_named_alike_with_and_without_their_link(tmp_path: Path) -> None:
     (tmp_path / "program.py").write_text(PROGRAM, "utf-8")
     environment = os.environ | {"TORCH_LOGS": "graph_breaks", "OMP_NUM_THREADS": "1"}

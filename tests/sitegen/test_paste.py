@@ -141,6 +141,7 @@ def captured() -> list[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.prove
 def test_every_captured_message_is_named_alike_with_and_without_its_link(data: Path) -> None:
     texts = captured()
     unlinked = ["\n".join(line for line in text.split("\n") if "/gb/" not in line) for text in texts]

@@ -121,6 +121,7 @@ def test_a_process_that_takes_too_long_is_ended_with_its_row(own: Path, tmp_path
     assert processes_with(f"MARK_OF_TEST={tmp_path}") == []
 
 
+@pytest.mark.prove
 def test_an_interrupt_ends_the_child_and_keeps_what_had_ended(
     own: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -167,6 +167,7 @@ def test_a_step_that_hangs_is_ended_and_told_and_the_others_go_on(folder: Path) 
     assert f"check failed: {place}: {hung}" in done.stderr
 
 
+@pytest.mark.prove
 def test_a_model_that_takes_its_process_with_it_when_it_is_loaded_leaves_no_run(folder: Path) -> None:
     (folder / "aborting.py").write_text("import os\n\n\ndef make_model():\n    os.abort()\n", "utf-8")
     before = list_runs(folder / "runs")

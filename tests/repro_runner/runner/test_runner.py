@@ -427,6 +427,7 @@ def test_each_misbehaving_program_gets_its_cause_and_its_neighbours_their_verdic
         assert cause in causes[f"GB9{index:03}"], name
 
 
+@pytest.mark.prove
 def test_processes_that_outlive_their_program_are_killed(tmp_path: Path) -> None:
     mark = tmp_path / "pid"
     body = f"""
@@ -445,6 +446,7 @@ def broken():
         os.kill(pid, 0)
 
 
+@pytest.mark.prove
 def test_what_a_program_changes_does_not_reach_the_next_one() -> None:
     """Config, modes, files in the working directory, its own file, threads that go on running."""
     messy = (
