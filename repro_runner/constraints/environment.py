@@ -56,7 +56,7 @@ class Environment:
         for variable, text in os.environ.items():
             before, _, name = variable.partition("MOCK_")
             if not before and text.strip() and name not in known:
-                near = did_you_mean(name, known, most=1, alike=0.7, spelled="MOCK_{}".format)
+                near = did_you_mean(name, known, most=1, cutoff=0.7, spelled="MOCK_{}".format)
                 self.problems += [f"{variable}={text!r}: no such variable{near}"] if near else []
 
     def _options(self, setting: Setting) -> dict[str, Any]:

@@ -128,7 +128,7 @@ class ForwardSearch:
         seen = self._watch(list(dict.fromkeys([*moments, *ops.inputs_of(op), *late.values()])), own, op.numbers)
         for number in op.numbers:
             if seen[number] != (right := ops.number(number)):
-                excuses[op] = f"{op_name(number)} gives {seen[number]} instead of {right}, which goes in"
+                excuses[op] = f"it takes a number from {op_name(number)}, which gives {seen[number]} instead of {right}"
         for moment in (each for each in op.before if each in seen and each[:2] in late):
             if self._unlike(seen[moment], seen[late[moment[:2]]], "operand"):
                 excuses[op] = f"{shown_name(moment[0])}, which it takes, changes{self._when_it_changes(moment, op)}"
@@ -207,8 +207,8 @@ class _Judge(Interpreter):
                 elif op.writes_directly(moment):
                     self._wrong.setdefault(op, leaf)
                 elif op not in self._wrong:
-                    shared = f"{shown_name(moment[0])}, which shares the memory that {op.name} writes to in eager,"
-                    self._unjudged[op] = f"{shared} is not what it is there: it may be no view, or a wrong one"
+                    shared = f"{shown_name(moment[0])}, which in eager shares the memory that {op.name} writes to,"
+                    self._unjudged[op] = f"{shared} has other values than there: it may not be a view, or a wrong one"
 
     def _is_another_item(self, moment: Moment) -> bool:
         """Whether it is another result of the same op: that may be right, and the wrong one was picked."""
@@ -243,10 +243,8 @@ def _is_alike(one: Tensor, other: Any) -> bool:
 
 
 def _is_same(one: Tensor, other: Any) -> bool:
-    return _is_alike(one, other) and _has_same_values(one, other)
-
-
-def _has_same_values(one: Tensor, other: Tensor) -> bool:
+    if not _is_alike(one, other):
+        return False
     return torch.equal(one, other) or bool(((one == other) | ((one != one) & (other != other))).all())
 
 

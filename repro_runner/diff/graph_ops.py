@@ -35,7 +35,7 @@ _WRITES_UNSEEN = re.compile(r"batch_norm|instance_norm")
 _UNINITIALISED = re.compile(r"\b(new_)?empty(_like|_strided|_permuted)?\b")
 # These bring tensors into a region, and out of it.
 _PASSES_ON = re.compile(r"_functorch\b")
-# A number that a tensor's values decide: it can't be an output of every backend's graphs, so that nobody can watch it.
+# Numbers that depend on the values of a tensor. Not every backend can return one from a graph, so they aren't watched.
 _NUMBERS = re.compile(r"\b(item|tolist|_local_scalar_dense)\b")
 # These read memory as it lies there, and a copy may lie there in another way.
 _READS_MEMORY = re.compile(r"\bas_strided(_copy)?\b")
@@ -110,7 +110,7 @@ class GraphOp:
         return moment[0] in self.nodes or any(moment[0] in _written_by_name(node) for node in self.nodes)
 
     def yields_anything(self, moment: Moment) -> bool:
-        """Whether it only makes this tensor, and nobody has written to that."""
+        """Whether it only allocates this tensor, so that its values are arbitrary."""
         return moment[0] in self.nodes and bool(_UNINITIALISED.search(op_name(moment[0])))
 
 
@@ -217,7 +217,7 @@ class OpsOfGraph:
 
     def _doubt(self, computing: Sequence[Node], taken: Iterable[Node]) -> str:
         for number in (op_name(maker) for each in taken for maker in self._makers_of_number(each)):
-            return f"a number that {number} computed goes in, which can't be watched"
+            return f"it takes a number that {number} computed, which can't be watched"
         if any(_READS_MEMORY.search(op_name(node)) for node in computing):
             return "it reads the memory of its operand as it lies there, and that can't be watched"
         if self._seen.random[:1] != [*computing] and set(computing).intersection(self._seen.random):

@@ -24,7 +24,7 @@ _CONFIRMED = 3
 """So many of the ops that are wrong while all are watched are watched again by themselves."""
 
 
-EAGER_TOO = "of eager itself, it would be found wrong, too"
+EAGER_TOO = "by the same test, eager itself would be wrong there"
 _GIVEN_UP = 4
 """So many single ops that can't be judged are enough: it would be the same with the others."""
 
@@ -216,7 +216,8 @@ def unknown(unjudged: Unjudged[GraphOp], graph: GraphUnderTest) -> FirstDifferen
     """What could not be judged, by reason."""
     by_reason, of = _by_reason(unjudged), f"of {counted(graph.ops.count, 'op')}"
     judged = graph.ops.count - sum(number for _, number in by_reason)
-    right = [f"{judged} {of} {'is' if judged == 1 else 'are'} right for what went in"] if judged > 0 else []
+    verb = "is right for its operands" if judged == 1 else "are right for their operands"
+    right = [f"{judged} {of} {verb}"] if judged > 0 else []
     left = (f"{number} {of} could not be judged: {why}" for why, number in by_reason)
     return FirstDifference(kind="unknown", compiled=0, open=(*right, *left))
 
