@@ -73,6 +73,8 @@ def _rates(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     matmuls = [rate for line in found if (rate := line["matmul_flops_per_s"]) is not None]
     copy = f"of copy: weights, inputs and outputs once, against a plain copy ({_range(copies, 1e9)} GB/s)"
     matmul = f"of matmul: multiply-adds, against a large {found[0]['dtype']} matmul ({_range(matmuls, 1e9)} GFLOP/s)"
+    if any((line["of_matmul"] or 0) > 1 for line in found):
+        matmul += "; above 100%: computed in TF32, or by a method that needs fewer"
     return [copy, *([matmul] if matmuls else [])]
 
 

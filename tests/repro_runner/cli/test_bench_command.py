@@ -231,6 +231,14 @@ def test_the_table_shows_what_was_measured_what_failed_and_what_differs() -> Non
     ]
 
 
+def test_a_share_above_the_whole_is_explained() -> None:
+    """Measured on an H200, where cuDNN's convolutions are in TF32."""
+    rows = json.loads((ROOT / "registry/measurements/models-2.11.0-cuda.json").read_bytes())["rows"]
+    told = {row["model"]: render_rows([row]) for row in rows}
+    assert "245.0%" in render_rows(rows)
+    assert [model for model, text in told.items() if "above 100%" in text] == ["resnet"]
+
+
 def test_the_table_of_a_curve_has_a_line_per_number_of_breaks() -> None:
     heading, columns, *lines = render_curves(break_cost()["curves"]).splitlines()
     assert heading.endswith("In times of its 4 ms compiled and without a break:")

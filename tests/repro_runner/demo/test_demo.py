@@ -18,7 +18,7 @@ from repro_runner.report import read_contents
 from repro_runner.runs import RunFolder, list_runs
 from tests.conftest import ROOT
 
-pytestmark = [pytest.mark.torch, pytest.mark.slow]
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.prove]
 
 PROMPT = "[Enter] goes on, Ctrl-C ends: "
 
