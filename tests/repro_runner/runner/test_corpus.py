@@ -1,4 +1,4 @@
-"""The whole corpus, run: every program still does what the committed evidence says it does."""
+"""The corpus, run: every program still does what the committed evidence says it does."""
 
 from __future__ import annotations
 
@@ -25,19 +25,20 @@ COMMITTED = ROOT / "registry" / "evidence" / "torch-2.13.0-cpu.json"
 
 @pytest.mark.corpus
 @pytest.mark.timeout(1800)
-def test_every_program_gives_the_committed_record_in_any_order() -> None:
-    """By value, on the recorded seeds: `make prove` adds gradients, inputs drawn afresh and the other backends."""
+def test_half_of_the_programs_give_the_committed_record_in_any_order() -> None:
+    """By value, on the recorded seeds. `make prove` runs all, with gradients, fresh inputs and the other backends."""
     jobs = [
         ReproRun(program=name, source=repro.source, thorough=False)
         for name, repro in read_repros(ROOT / "registry" / "repros").items()
     ]
-    random.Random(0).shuffle(jobs)
+    jobs = random.Random(0).sample(jobs, len(jobs) // 2)
     # Longer than `graphbreak run` gives a program: one of them builds a C++ extension, and the machine may be busy.
     machine = ThisMachine("cpu", slots=2, limits=Limits(seconds=600))
     found = {ended.program: ended.record for ended in machine.run(jobs)}
     # Torch's own log, read beside while each program ran: the same places, as often.
     assert {name: run["miscounted"] for name, run in found.items() if "miscounted" in run} == {}
-    expected = {name: _by_value(run) for name, (_, run) in _runs(COMMITTED).items()}
+    committed = _runs(COMMITTED)
+    expected = {job.program: _by_value(committed[job.program][1]) for job in jobs}
     changed = {name for name in expected.keys() | found.keys() if expected.get(name) != _by_value(found.get(name, {}))}
     assert {name: (expected.get(name), found.get(name)) for name in sorted(changed)} == {}
 
