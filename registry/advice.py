@@ -11,10 +11,10 @@ from registry.ids import page_address
 from registry.matching import Matcher
 from registry.message_layout import ASKS_FOR_A_REPORT, OF_MANY_BREAKS
 from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry
-from registry.releases import version_key
 from registry.snippets import Snippet, take_apart
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
+from registry.versions import version_key
 
 _BREAKS = ("verified", "reproduced")
 _TO_ALL = ("*",)
@@ -191,7 +191,7 @@ def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
 
 def _stopped_in(gb: GraphBreak, torch: str) -> str:
     mine = _order(torch)
-    stopped = {seen.environment.torch for seen in gb.fresh_evidence if seen.verdicts.get("eager") == "stopped"}
+    stopped = {seen.environment.torch for seen in gb.best_evidence if seen.verdicts.get("eager") == "stopped"}
     return min((release for release in stopped if _order(release) > mine), key=_order, default="")
 
 

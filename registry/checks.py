@@ -51,13 +51,23 @@ def check_neighbours_are_met(_registry: Registry, known: Knowledge) -> Iterator[
 
 
 def check_exemptions_are_needed(registry: Registry, known: Knowledge) -> Iterator[Problem]:
-    """An exemption for an id that has a repro, or that nothing emits, is stale."""
+    """An exemption for an id that nothing emits, or that a program causes in these releases, is stale."""
     breaks = {gb.gb_id: gb for gb in registry}
     for gb_id in sorted(known.unreached):
-        if gb_id in known.repros:
-            yield Problem("registry/unreached.yml:1", f"{gb_id} has a repro; remove it here")
-        elif gb_id not in breaks or breaks[gb_id].history.last_live is None:
-            yield Problem("registry/unreached.yml:1", f"{gb_id} is emitted by no release; remove it here")
+        gb = breaks.get(gb_id)
+        if gb is None or not any(seen.live and gb.unreached_in(seen.torch) for seen in gb.history.releases):
+            yield Problem("registry/unreached.yml:1", f"{gb_id} is emitted by no such release; remove it here")
+            continue
+        caused = [
+            seen.environment.torch
+            for seen in gb.best_evidence
+            if seen.verdicts.get("eager") in ("verified", "reproduced") and gb.unreached_in(seen.environment.torch)
+        ]
+        if caused:
+            said = f"{gb_id} has a program that causes it on torch {', '.join(dict.fromkeys(caused))}"
+            yield Problem("registry/unreached.yml:1", f"{said}; remove it here, or say of which `releases` it is true")
+        elif gb_id in known.repros and not known.unreached[gb_id].releases:
+            yield Problem("registry/unreached.yml:1", f"{gb_id} has a program; say of which `releases` this is true")
 
 
 def check_findings_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:

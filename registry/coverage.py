@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from registry.model import VERIFIER, Evidence, Example, GraphBreak, Registry, Repro
+from registry.model import VERIFIER, Evidence, GraphBreak, Registry, Repro
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +36,13 @@ def count_coverage(breaks: Collection[GraphBreak], torch: str, device: str) -> C
     verdicts = {gb.gb_id: best_verdict(gb, torch, device) for gb in live}
     verified = sum(verdict == "verified" for verdict in verdicts.values())
     reproduced = verified + sum(verdict == "reproduced" for verdict in verdicts.values())
-    others = [gb.status for gb in live if verdicts[gb.gb_id] not in ("verified", "reproduced")]
-    elsewhere = sum(status in ("verified", "reproduced") for status in others)
-    not_run, unreached = others.count("not-run"), others.count("unreached")
+    others = [gb for gb in live if verdicts[gb.gb_id] not in ("verified", "reproduced")]
+    reasons = [gb.unreached_in(torch) for gb in others]
+    elsewhere = sum(
+        reason is None and gb.status in ("verified", "reproduced") for gb, reason in zip(others, reasons, strict=True)
+    )
+    not_run = sum(reason is not None and bool(reason.environment) for reason in reasons)
+    unreached = sum(reason is not None and not reason.environment for reason in reasons)
     return Coverage(
         torch=torch,
         registered=len(known),
@@ -87,21 +91,20 @@ def _runs(breaks: Collection[GraphBreak], torch: str, device: str) -> Iterator[t
     """Every program of these breaks, with what was seen of it, as it is now, in one environment."""
     for gb in breaks:
         for one in gb.programs:
-            if evidence := _fresh_evidence(one, torch, device):
+            if evidence := _made_in(one.fresh_evidence, torch, device):
                 yield one.repro, evidence
 
 
 def best_verdict(gb: GraphBreak, torch: str, device: str) -> str:
     """What is proven under eager, the backend that every environment has; `not run` where there is nothing."""
-    evidence = _fresh_evidence(gb, torch, device)
-    return evidence.verdicts.get("eager", "not run") if evidence else "not run"
+    found = _made_in(gb.best_evidence, torch, device)
+    return found.verdicts.get("eager", "not run") if found else "not run"
 
 
-def _fresh_evidence(gb: GraphBreak | Example, torch: str, device: str) -> Evidence | None:
-    """Made in this environment, from the repro as it is now."""
-    for evidence in gb.fresh_evidence:
-        if (evidence.environment.torch, evidence.environment.device) == (torch, device):
-            return evidence
+def _made_in(evidence: Sequence[Evidence], torch: str, device: str) -> Evidence | None:
+    for seen in evidence:
+        if (seen.environment.torch, seen.environment.device) == (torch, device):
+            return seen
     return None
 
 

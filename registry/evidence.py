@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from registry.model import VERIFIER, Environment, Evidence
-from registry.releases import version_key
 from registry.result_files import parse_environment, read_result_files
 
 KIND = "evidence"
@@ -22,12 +21,7 @@ def read_evidence(folder: Path) -> dict[str, tuple[Evidence, ...]]:
     for records in read_result_files(folder, KIND, SCHEMA, _parse_evidence):
         for name, evidence in records.items():
             merged[name] = (*merged.get(name, ()), evidence)
-    return {name: tuple(sorted(found, key=_place)) for name, found in merged.items()}
-
-
-def _place(evidence: Evidence) -> tuple[object, ...]:
-    environment = evidence.environment
-    return version_key(environment.torch), environment.device, environment.python
+    return {name: tuple(sorted(found, key=lambda seen: seen.environment.order)) for name, found in merged.items()}
 
 
 def _parse_evidence(content: Mapping[str, Any], _name: str) -> dict[str, Evidence]:

@@ -13,7 +13,7 @@ from registry.datafile import read_data_file, shown
 from registry.documents import check_data_file
 from registry.errors import InvalidInput, Problem
 from registry.measured import BreakCost, CostCurve, CostPoint, Machine, Measurements, ModelRow, ModelSuite, Spread
-from registry.releases import version_key
+from registry.versions import version_key
 
 SCHEMA = 1
 _AGAIN = "measure it again with `graphbreak bench`"

@@ -33,7 +33,6 @@ from registry.model import (
     Unreached,
     Wordings,
 )
-from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
 
 
@@ -162,4 +161,4 @@ def _sighting(program: CapturedProgram, seen: SeenBreak) -> Sighting:
 
 def _environments(evidence: Mapping[str, tuple[Evidence, ...]]) -> tuple[Environment, ...]:
     found = {one.environment for records in evidence.values() for one in records}
-    return tuple(sorted(found, key=lambda one: (version_key(one.torch), one.device, one.python, one.date)))
+    return tuple(sorted(found, key=lambda place: place.order))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from registry.ids import is_local
 from registry.measured import Measurements
+from registry.versions import version_key, within
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +201,8 @@ class Unreached:
     evidence: str
     environment: str = ""
     """Where a program could be run, and was not: `Python 3.14`. Empty if no code reaches it anywhere."""
+    releases: str = ""
+    """The releases of torch of which that is true, `>=2.14`; empty for all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +213,11 @@ class Environment:
     python: str
     device: str
     date: str = ""
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """The oldest release first."""
+        return version_key(self.torch), self.device, self.python, self.date
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -280,6 +288,13 @@ class Evidence:
     """The function, class or other statement of the repro that broke."""
     line: int | None = None
     """Which of its lines of code."""
+
+
+_FROM_BEST = ("verified", "reproduced", "stopped", "other id", "failed", "not applicable", "not run")
+
+
+def _rank(seen: Evidence) -> int:
+    return _FROM_BEST.index(seen.verdicts.get("eager", "not run"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -383,12 +398,27 @@ class GraphBreak:
         return self.programs[0].fresh_evidence if self.programs else ()
 
     @property
+    def best_evidence(self) -> tuple[Evidence, ...]:
+        """Per environment, in their order, that of the program which shows most there under eager."""
+        best: dict[Environment, Evidence] = {}
+        for seen in (one for program in self.programs for one in program.fresh_evidence):
+            known = best.setdefault(seen.environment, seen)
+            if _rank(seen) < _rank(known):
+                best[seen.environment] = seen
+        return tuple(best[place] for place in sorted(best, key=lambda place: place.order))
+
+    def unreached_in(self, torch: str) -> Unreached | None:
+        """Why no program causes it in this release; None if nothing says so."""
+        known = self.unreached
+        return known if known and (not known.releases or within(torch, known.releases)) else None
+
+    @property
     def status(self) -> str:
         """What is proven of it, anywhere: verified, reproduced, unreached, retired, or open (no program yet).
 
         not-run: it needs an environment in which no program was run yet.
         """
-        verdicts = {seen.verdicts.get("eager", "not run") for seen in self.fresh_evidence}
+        verdicts = {seen.verdicts.get("eager", "not run") for seen in self.best_evidence}
         for proof in ("verified", "reproduced"):
             if proof in verdicts:
                 return proof

@@ -14,16 +14,12 @@ from registry.documents import check_data_file, head
 from registry.errors import InvalidInput, Problem
 from registry.hints import split_literals
 from registry.model import CallSite, Release, Revision, Wordings
+from registry.versions import version_key
 
 KIND = "release"
 SCHEMA = 1
 SOURCES_IN_WHEEL = re.compile(r"torch/(_dynamo|_subclasses|_higher_order_ops)/.*\.py")
 """_dynamo holds all but a few emitting calls; the neighbours are read because some live there (meta_utils)."""
-
-
-def version_key(torch: str) -> tuple[int, ...]:
-    """Order final releases: 2.9.1 before 2.10.0."""
-    return tuple(int(part) for part in re.findall(r"\d+", torch))
 
 
 def make_release(torch: str, wheel: str, wordings: Wordings, sources: Mapping[str, str], built: str = "") -> Release:

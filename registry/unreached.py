@@ -7,6 +7,7 @@ from pathlib import Path
 from registry.datafile import shown
 from registry.errors import InvalidInput, Problem
 from registry.model import Unreached
+from registry.versions import within
 from registry.yamlfile import read_yaml
 
 CATEGORIES = (
@@ -34,7 +35,10 @@ def read_unreached(path: Path) -> dict[str, Unreached]:
         raise InvalidInput(problems)
     return {
         gb_id: Unreached(
-            category=entry["category"], evidence=entry["evidence"].strip(), environment=entry.get("environment", "")
+            category=entry["category"],
+            evidence=entry["evidence"].strip(),
+            environment=entry.get("environment", ""),
+            releases=entry.get("releases", ""),
         )
         for gb_id, entry in content.items()
     }
@@ -47,4 +51,8 @@ def _check(gb_id: object, entry: object) -> list[str]:
         return [f"{gb_id}: {entry.get('category')!r} is no category; one of: {', '.join(CATEGORIES)}"]
     if entry["category"].startswith("needs") != bool(entry.get("environment")):
         return [f"{gb_id}: an `environment` (`Python 3.14`) is for what needs another one, and only for that"]
+    try:
+        within("2.0.0", str(entry.get("releases") or ">=2"))
+    except ValueError as error:
+        return [f"{gb_id}: releases: {error}"]
     return []

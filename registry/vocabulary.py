@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from registry.forms import FormTemplate, make_form_templates
 from registry.model import GraphBreak, Registry, Revision
-from registry.releases import version_key
 from registry.templates import Kind, Template, collapse, fixed_words, make_template
+from registry.versions import version_key
 
 FIXED_WORDS = 4
 """A single line needs as many outside of placeholders to be looked up."""

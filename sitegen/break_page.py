@@ -23,10 +23,10 @@ from registry.model import (
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.program_text import ProgramText
-from registry.releases import version_key
 from registry.snippets import Program, Programs, Snippet
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
+from registry.versions import version_key
 from sitegen.api_links import links_from, script_file
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
@@ -162,7 +162,7 @@ def _newest_run(gb: GraphBreak) -> str:
     """Said where the newest run is not as good as the status, which counts every release."""
     if gb.status not in ("verified", "reproduced"):
         return ""
-    newest = max(gb.fresh_evidence, key=lambda seen: version_key(seen.environment.torch))
+    newest = max(gb.best_evidence, key=lambda seen: version_key(seen.environment.torch))
     verdict = newest.verdicts.get("eager", "")
     if verdict == gb.status or (verdict == "reproduced" and any(newest.fixes.values())):
         return ""  # the latter is of an earlier verifier: its fixes held by value

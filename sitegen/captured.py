@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from registry.messages import ParsedMessage, parse_message
 from registry.model import Evidence, Example, GraphBreak
-from registry.releases import version_key
 from registry.source_text import is_source_code
 from registry.templates import collapse
+from registry.versions import version_key
 
 _GAPS = {
     "context": "The registry gives no context.",

@@ -9,8 +9,8 @@ from typing import Any
 from registry.findings import KINDS
 from registry.ids import local_id
 from registry.model import Category, Finding, GraphBreak, Registry
-from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
+from registry.versions import version_key
 from sitegen.break_cost import break_costs
 from sitegen.charts import Series, bars_chart, columns_chart, lines_chart
 from sitegen.counts import Count, Lists

@@ -10,8 +10,8 @@ import jinja2
 
 from registry.advice import Advice
 from registry.model import Category, GraphBreak, Registry
-from registry.releases import version_key
 from registry.taxonomy import UNCATEGORISED
+from registry.versions import version_key
 from sitegen.compact import data_script
 from sitegen.counts import Lists
 from sitegen.facets import STATUSES, facet_values, facets_of, list_link

@@ -47,7 +47,7 @@ def release_rows(gb: GraphBreak) -> list[dict[str, Any]]:
 
 
 def _row(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:
-    runs = {one.environment.device: one for one in gb.fresh_evidence if one.environment.torch == seen.torch}
+    runs = {one.environment.device: one for one in gb.best_evidence if one.environment.torch == seen.torch}
     return {
         "torch": seen.torch,
         "change": ", ".join(_CHANGES.get(change, change) for change in changes_in(gb.history, seen.torch)),

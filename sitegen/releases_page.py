@@ -133,6 +133,6 @@ def _id_data(gb: GraphBreak, releases: tuple[str, ...], devices: list[str]) -> d
         "runs": {
             device: "".join(str(verdicts.index(best_verdict(gb, torch, device))) for torch in releases)
             for device in devices
-            if gb.fresh_evidence
+            if gb.best_evidence
         },
     }

@@ -29,6 +29,7 @@ VERBS = {
     "learn": "learn how torch.compile works: lessons that run on your machine",
     "list": "short for `artifacts list`: list the runs on disk",
     "log": "find the breaks in logs, traces and tracebacks, with their fixes; needs no torch",
+    "matrix": "run the programs of the registry on several releases of torch",
     "merge": "join the evidence files of shards into one",
     "minify": "find the smallest program that fails in the same way as a model",
     "new": "start a repro for an id",

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
+from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.comparison import Comparison, Saved, compare_runs
 from repro_runner.explain.document import read_saved
 from repro_runner.explain.render.comparison import comparison_document, comparison_markdown, comparison_text
+from repro_runner.process import run_attached, temporary_folder
+from repro_runner.torch_environments import Unavailable, installed, verb_command
 
 MATCHED = """\
 how a site of A is found in B:
@@ -30,6 +33,26 @@ def main(argv: Sequence[str]) -> int:
     comparison = compare_runs(*_read(arguments.before, arguments.after))
     print(_render(comparison, arguments.format))
     return NOT_AS_IT_SHOULD_BE if arguments.fail_on_new and comparison.new_sites else DONE
+
+
+def compare_with_release(release: str, words: Sequence[str], form: str) -> int:
+    """Run `graphbreak explain WORDS` with the torch that is installed, then with another; print what is different."""
+    try:
+        with installed(release, keep=True) as python, temporary_folder("graphbreak-compare-") as folder:
+            runs = [Path(folder, "here.json"), Path(folder, "there.json")]
+            for file, interpreter in zip(runs, (sys.executable, python), strict=True):
+                # The other release finds everything but torch, and what came with it, in the packages that are here.
+                packages = [path for path in sys.path if Path(path).name in ("site-packages", "dist-packages")]
+                command = verb_command(interpreter, ["explain", "--format=json", *words], packages)
+                with file.open("wb") as stream:
+                    code = run_attached(command, stream)
+                if code == INTERRUPTED or not file.stat().st_size:
+                    return code
+            print(_render(compare_runs(*_read(*runs)), form))
+            return DONE
+    except Unavailable as error:
+        print(error, file=sys.stderr)
+        return REFUSED
 
 
 def _parser() -> argparse.ArgumentParser:

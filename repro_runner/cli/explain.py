@@ -45,6 +45,7 @@ examples:
   graphbreak explain --fix train.py              each fix that works, on your own lines; your files are not edited
   graphbreak explain --share train.py            how much of it ran inside graphs
   graphbreak explain --cost train.py             what each break costs per call, and what a verified fix gains
+  graphbreak explain --against 2.15.0 train.py   what another release of torch changes; pip installs it, up to 7 GB
 
 in CI, so that nobody adds breaks unnoticed:
   graphbreak explain --write-allow breaks.allow train.py        once: allow what is there today
@@ -90,7 +91,7 @@ def main(argv: Sequence[str]) -> int:
     if misplaced := [word for word in words[1:] if word.partition("=")[0] in _ONLY_OURS]:
         _to_stderr(f"note: {', '.join(misplaced)} went to {words[0]}; explain's own options stand before it")
     try:
-        return _explain(arguments, words)
+        return _compare(arguments, words) if arguments.against else _explain(arguments, words)
     except KeyboardInterrupt:
         _to_stderr("interrupted")
         return INTERRUPTED
@@ -122,6 +123,11 @@ def _make_parser() -> argparse.ArgumentParser:
         default=[],
         metavar="MODULE:FUNC",
         help="compile this function, method or class of the program; may be repeated",
+    )
+    run.add_argument(
+        "--against",
+        metavar="RELEASE",
+        help="run it with this release of torch, too, and show what is different; pip installs that release",
     )
     run.add_argument("--no-fullgraph", action="store_true", help="run with fullgraph off: every break is listed")
     kept = parser.add_argument_group("what is kept and checked")
@@ -169,6 +175,8 @@ def _program_words(arguments: argparse.Namespace) -> list[str]:
 def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
     """Raise InvalidInput with everything that is wrong, before the program runs."""
     problems = [*_check_program(arguments, words[0]), *_check_targets(arguments)]
+    if arguments.against:
+        problems += _check_against(arguments)
     if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
         problems.append(
             Problem(f"--fail-under {arguments.fail_under:g}", "is no per cent; give a number from 0 to 100")
@@ -185,6 +193,16 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
         problems += _problems_of(lambda: read_settings(url=arguments.llm_url, model=arguments.llm_model))
     if problems:
         raise InvalidInput(problems)
+
+
+def _check_against(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """With --against a comparison is printed, and nothing else is done."""
+    others = ("out", "summary", "save", "report", "fail_on_break", "allow", "write_allow", "llm", "show_prompt")
+    for name in (*others, "fix", "share", "cost"):
+        if getattr(arguments, name):
+            yield Problem(f"--{name.replace('_', '-')}", "does not go with --against; leave it out")
+    if arguments.format == "html":
+        yield Problem("--format html", "does not go with --against; choose json or md")
 
 
 def _problems_of(check: Callable[[], object]) -> tuple[Problem, ...]:
@@ -214,6 +232,15 @@ def _check_targets(arguments: argparse.Namespace) -> Iterator[Problem]:
             yield Problem(name, "is a folder; name a file in it")
     if arguments.write_allow:
         yield from check_allow_target(arguments.write_allow)
+
+
+def _compare(arguments: argparse.Namespace, words: list[str]) -> int:
+    """Run the program with both releases of torch, and print what `graphbreak compare` prints."""
+    from repro_runner.cli.compare import compare_with_release
+
+    options = [f"--compile={text}" for text in arguments.compile] + ["--no-fullgraph"] * arguments.no_fullgraph
+    form = "text" if arguments.format == "terminal" else arguments.format
+    return compare_with_release(arguments.against, [*options, *["-m"] * bool(arguments.module), *words], form)
 
 
 def _explain(arguments: argparse.Namespace, words: list[str]) -> int:

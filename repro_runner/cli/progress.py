@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from registry.ids import id_of_program
+from repro_runner.output.units import minutes
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
     from repro_runner.runner.machine import Finished
+
+
+_ENOUGH = 20
+"""Jobs after which the time left can be told."""
 
 
 class Display(Protocol):
@@ -37,13 +43,12 @@ def progress(total: int, answers: TextIO, *, as_json: bool) -> Iterator[Display]
         return
     try:
         from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     except ImportError:  # rich is not installed
         yield _Lines(total, answers)
         return
-    with Progress(
-        TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), console=Console(stderr=True)
-    ) as bar:
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
         yield _Bar(total, bar)
 
 
@@ -63,13 +68,17 @@ class _JsonLines:
 class _Lines:
     def __init__(self, total: int, answers: TextIO) -> None:
         self._remaining, self._answers = total, answers
+        self._done, self._began = 0, time.monotonic()
 
     def started(self, key: str) -> None:
         pass
 
     def ended(self, ended: Finished, problem: str) -> None:
         self._remaining -= 1
-        print(f"{_line(ended, problem)} [{self._remaining} left]", file=self._answers, flush=True)
+        self._done += 1
+        each = (time.monotonic() - self._began) / self._done
+        left = f", {minutes(each * self._remaining)}" if self._done >= _ENOUGH else ""
+        print(f"{_line(ended, problem)} [{self._remaining} left{left}]", file=self._answers, flush=True)
 
 
 class _Bar:

@@ -15,16 +15,13 @@ from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.exit_codes import DONE, REFUSED
 
-CORPUS_RELEASE = "2.13.0"
-"""The release that the corpus is written for."""
-
 _COLUMNS = ("registered", "live", "reproduced", "verified", "elsewhere", "not_run", "unreached", "unexplained")
 
 
 def main(argv: Sequence[str]) -> int:
     """Print the counts. Exit code 2 if the data can't be read or the release is not known."""
     parser = argparse.ArgumentParser(prog="graphbreak status", description="Count the ids with a program and a fix.")
-    parser.add_argument("--torch", default=CORPUS_RELEASE, metavar="RELEASE", help=f"default: {CORPUS_RELEASE}")
+    parser.add_argument("--torch", metavar="RELEASE", help="default: the newest release in the registry")
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
     arguments = parser.parse_args(argv)
@@ -34,18 +31,19 @@ def main(argv: Sequence[str]) -> int:
         print(error, file=sys.stderr)
         return REFUSED
     registry = merge_registry(known)
-    if arguments.torch not in registry.releases:
-        print(f"torch {arguments.torch} is not one of: {', '.join(registry.releases)}", file=sys.stderr)
+    torch = arguments.torch or registry.releases[-1]
+    if torch not in registry.releases:
+        print(f"torch {torch} is not one of: {', '.join(registry.releases)}", file=sys.stderr)
         return REFUSED
-    total = count_coverage(registry.breaks, arguments.torch, arguments.device)
-    fixes = count_fixes(registry.breaks, arguments.torch, arguments.device)
-    gradients = count_gradients(registry.breaks, arguments.torch, arguments.device)
-    failing = count_failing(registry.breaks, arguments.torch, arguments.device)
+    total = count_coverage(registry.breaks, torch, arguments.device)
+    fixes = count_fixes(registry.breaks, torch, arguments.device)
+    gradients = count_gradients(registry.breaks, torch, arguments.device)
+    failing = count_failing(registry.breaks, torch, arguments.device)
     if arguments.json:
         print(json.dumps({**asdict(total), "fixes": fixes, "gradients": gradients, "fails_with": failing}))
         return DONE
-    print(f"torch {arguments.torch}, {arguments.device}")
-    rows = {**by_category(registry, arguments.torch, arguments.device), "all": total}
+    print(f"torch {torch}, {arguments.device}")
+    rows = {**by_category(registry, torch, arguments.device), "all": total}
     print("\n".join(_table(rows)))
     print(f"fixes that hold: {', '.join(f'{count} {kind}' for kind, count in fixes.items())}")
     print("\n".join(_gradient_lines(gradients)))

@@ -11,7 +11,7 @@ from registry.advice import Advice, Advisor, telling_hints
 from registry.ids import page_address
 from registry.message_layout import HINT, MORE_DETAILS
 from registry.model import GraphBreak, Registry
-from registry.releases import version_key
+from registry.versions import version_key
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.findings import Cause, Findings, shown_site
 from repro_runner.fix_report.fixed_program import Fixing

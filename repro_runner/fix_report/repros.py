@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.model import GraphBreak
-from registry.releases import version_key
 from registry.standalone import standalone
+from registry.versions import version_key
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.findings import Cause, Findings, shown_site

@@ -37,6 +37,12 @@ def seconds(time: float) -> str:
     return f"{number:.0f} {unit}" if abs(number) >= 1000 else f"{number:.3g} {unit}"
 
 
+def minutes(time: float) -> str:
+    """A long time, in minutes, at least one: `12 min`, `1 h 5 min`."""
+    hours, rest = divmod(max(1, round(time / 60)), 60)
+    return f"{hours} h {rest} min" if hours else f"{rest} min"
+
+
 def magnitude(value: object) -> str:
     """A number with two digits: `1.2e-07`, `0`. Infinity and NaN, which JSON stores as text, stay; None is a dash."""
     if isinstance(value, bool) or value is None:

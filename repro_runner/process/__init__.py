@@ -2,12 +2,12 @@
 
 `Pool` runs tasks of this project. A child is forked from a process that has imported torch, or is a new process.
 `isolated` does so for a user's model: what goes wrong there is one line.
-`run_command` runs any program; `in_fork` keeps what some code does away from the rest of a child.
+`run_command` and `run_attached` run any program; `in_fork` keeps what some code does away from the rest of a child.
 """
 
 from __future__ import annotations
 
-from repro_runner.process.command import run_command
+from repro_runner.process.command import run_attached, run_command
 from repro_runner.process.linux import free_memory, in_fork
 from repro_runner.process.pool import Pool, PoolDied, Service, importable_environment, temporary_folder
 from repro_runner.process.supervise import Ended, Job, Limits, Output
@@ -23,6 +23,7 @@ __all__ = [
     "free_memory",
     "importable_environment",
     "in_fork",
+    "run_attached",
     "run_command",
     "temporary_folder",
 ]

@@ -1,4 +1,4 @@
-"""Run any program in its own session, within a time limit, and keep its output."""
+"""Run any program in its own session: within a time limit, with its output kept, or with this process's terminal."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import signal
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 from repro_runner.process.linux import kill_group
 from repro_runner.process.supervise import Ended, Output
@@ -33,3 +34,13 @@ def run_command(command: Sequence[str], *, seconds: float, folder: Path | None =
         failure = f"was killed by {signal.Signals(-process.returncode).name}"
         return Ended(key=key, failure=failure, stdout=stdout, stderr=stderr)
     return Ended(key=key, result={"code": process.returncode}, stdout=stdout, stderr=stderr)
+
+
+def run_attached(command: Sequence[str], stdout: IO[bytes] | None = None) -> int:
+    """Run a program that writes where this process writes, or into a file; its exit code. Ctrl-C is passed on to it."""
+    with subprocess.Popen(command, stdout=stdout, start_new_session=True) as process:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:  # once: the program's own clean-up must not be interrupted
+            process.send_signal(signal.SIGINT)
+            return process.wait()

@@ -58,6 +58,7 @@ def main() -> None:
 
     signal.signal(signal.SIGTERM, stop)
     _serve(supervisor)
+    leave(0)  # at a normal end some libraries print complaints
 
 
 def _serve(supervisor: Supervisor) -> None:

@@ -10,8 +10,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 
-_CONDITION = re.compile(r"\s*(>=|<=|==|<|>)\s*([\d.]+)\s*")
-
+from registry.versions import within
 
 _REQUIRES = re.compile(r"^REQUIRES\s*=\s*(\{.*?\})", re.MULTILINE | re.DOTALL)
 
@@ -39,30 +38,8 @@ def unmet(requires: Mapping[str, str], torch: str, device: str) -> str:
             return f"needs the module {wanted}"
         if key == "compiler" and not (shutil.which(os.environ.get("CXX", wanted)) and shutil.which("ninja")):
             return f"needs the compiler {wanted}, and ninja"
-        if key == "python" and not _within(python, wanted):
+        if key == "python" and not within(python, wanted):
             return f"needs Python {wanted}"
-        if key == "release" and not _within(torch, wanted):
+        if key == "release" and not within(torch, wanted):
             return f"needs torch {wanted}"
     return ""
-
-
-def _within(version: str, wanted: str) -> bool:
-    """Whether a version meets every condition of a list such as `>=2.9,<2.14`."""
-    return all(_holds(version, condition) for condition in wanted.split(","))
-
-
-def _holds(version: str, condition: str) -> bool:
-    parsed = _CONDITION.fullmatch(condition)
-    if parsed is None:
-        raise ValueError(f"REQUIRES: {condition!r} is not a condition such as '>=2.9'")
-    operator, bound = parsed.groups()
-    left, right = _numbers(version), _numbers(bound)
-    length = max(len(left), len(right))
-    left, right = (numbers + (0,) * (length - len(numbers)) for numbers in (left, right))
-    return {">=": left >= right, "<=": left <= right, "==": left == right, "<": left < right, ">": left > right}[
-        operator
-    ]
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:3])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from registry.errors import InvalidInput
 from registry.evidence import read_evidence
 from registry.findings import read_findings, read_scripts
 from registry.merge import merge_registry
-from registry.model import VERIFIER, Environment, Evidence, Finding, Unreached
+from registry.model import VERIFIER, Environment, Evidence, Finding, Release, Unreached
 from registry.releases import read_releases
 from registry.repros import kind_of_fix, parse_repro, read_repros
 from registry.snapshot import read_snapshot
@@ -239,14 +240,27 @@ def test_a_contrived_program_names_the_break_that_people_meet() -> None:
 
 def test_a_stale_exemption_is_itself_a_problem() -> None:
     reason = Unreached(category="dead code", evidence="e")
+    live = [release("2.13.0", {"GB0001": [revision("t")]}), release("2.15.0", {"GB0001": [revision("t")]})]
     repro = parse_repro(REPRO, "GB0001")
-    assert problems_of(unreached={"GB0001": reason}, repros={"GB0001": repro}) == [
-        "registry/unreached.yml:1: GB0001 has a repro; remove it here"
-    ]
-    assert problems_of(unreached={"GB0001": reason}) == [
-        "registry/unreached.yml:1: GB0001 is emitted by no release; remove it here"
-    ]
-    assert problems_of(unreached={"GB0001": reason}, releases=[release("2.13.0", {"GB0001": [revision("t")]})]) == []
+    seen = Evidence(
+        environment=Environment(torch="2.13.0", python="3.11", device="cpu"),
+        repro_sha256=repro.sha256,
+        verdicts={"eager": "verified"},
+    )
+    where = "registry/unreached.yml:1: GB0001"
+
+    def found(reason: Unreached, *evidence: Evidence, releases: Sequence[Release] = live) -> list[str]:
+        proof = {"repros": {"GB0001": repro}, "evidence": {"GB0001": evidence}} if evidence else {}
+        return problems_of(unreached={"GB0001": reason}, releases=releases, **proof)
+
+    assert found(reason) == []
+    assert found(reason, releases=()) == [f"{where} is emitted by no such release; remove it here"]
+    assert found(replace(reason, releases=">=2.16")) == [f"{where} is emitted by no such release; remove it here"]
+    (problem,) = found(reason, seen)
+    assert problem.startswith(f"{where} has a program that causes it on torch 2.13.0; ")
+    (problem,) = found(reason, replace(seen, verdicts={"eager": "stopped"}))
+    assert problem == f"{where} has a program; say of which `releases` this is true"
+    assert found(replace(reason, releases=">=2.14"), seen) == []
 
 
 def test_evidence_of_another_version_of_a_repro_is_a_problem() -> None:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InvalidInput
-from registry.releases import dump_release, make_release, parse_release, read_releases, version_key
+from registry.releases import dump_release, make_release, parse_release, read_releases
+from registry.versions import version_key
 from tests.conftest import ROOT
 from tests.samples import release, revision, site
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from registry.model import Category
-from registry.releases import version_key
+from registry.versions import version_key
 from repro_runner.explain.site import VERIFIED, Observed, OwnFix, Program, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.terminal import plain, table
