@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from registry.coverage import best_verdict
+from registry.evidence_changes import RUN_GROUPS, turned
 from registry.model import GraphBreak, Registry, Revision
 
 GROUPS = {
@@ -17,29 +18,6 @@ GROUPS = {
     "emitted": "Emitted now, not before",
 }
 """What can happen to an id between two releases -> its name on the page."""
-
-RUN_GROUPS = {
-    "started": "Started breaking",
-    "stopped": "Stopped breaking",
-    "other": "Another id in one of the two",
-    "mended": "Gained a working fix",
-    "unmended": "Lost a working fix",
-    "failed": "Failed to run in one of the two",
-}
-"""What can happen to the program of an id, run under both -> its name on the page."""
-
-VERDICTS = {
-    "verified": "breaks, and a fix works",
-    "reproduced": "breaks",
-    "stopped": "compiles without a break",
-    "other id": "gives another id",
-    "failed": "the program fails",
-    "not applicable": "can't run there",
-    "not run": "not run",
-}
-"""A verdict -> what it says of one program in one release."""
-
-_BREAKS = ("verified", "reproduced")
 
 Changes = Mapping[str, tuple[GraphBreak, ...]]
 """Name of a group -> the ids in it, sorted; a group without one is left out."""
@@ -65,7 +43,7 @@ def compare_runs(registry: Registry, pair: Pair, device: str) -> Changes:
     found = []
     for gb in registry:
         before, after = (best_verdict(gb, torch, device) for torch in (pair.before, pair.after))
-        group = _turned(before, after)
+        group = turned(before, after)
         if group:
             found.append((group, gb))
     return {name: tuple(gb for group, gb in found if group == name) for name in RUN_GROUPS if _any(found, name)}
@@ -103,21 +81,6 @@ def _between(releases: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
     """The releases after the older of the two, up to the newer; a comparison may also go backwards."""
     first, last = sorted((releases.index(pair.before), releases.index(pair.after)))
     return releases[first + 1 : last + 1]
-
-
-def _turned(before: str, after: str) -> str | None:
-    if before == after:
-        return None
-    if before == "stopped" and after in _BREAKS:
-        return "started"
-    if before in _BREAKS and after == "stopped":
-        return "stopped"
-    if "other id" in (before, after) and (before in _BREAKS or after in _BREAKS):
-        return "other"
-    if before in _BREAKS and after in _BREAKS:
-        return "mended" if after == "verified" else "unmended"
-    ran = (*_BREAKS, "stopped", "other id", "failed")
-    return "failed" if "failed" in (before, after) and before in ran and after in ran else None
 
 
 def _any(found: list[tuple[str, GraphBreak]], name: str) -> bool:

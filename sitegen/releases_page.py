@@ -9,12 +9,11 @@ from typing import Any
 import jinja2
 
 from registry.coverage import best_verdict
+from registry.evidence_changes import RUN_GROUPS, VERDICTS
 from registry.model import GraphBreak, Registry
 from sitegen.compact import compact, data_script
 from sitegen.release_changes import (
     GROUPS,
-    RUN_GROUPS,
-    VERDICTS,
     Changes,
     Pair,
     compare_releases,

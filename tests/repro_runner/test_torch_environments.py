@@ -70,7 +70,7 @@ def test_an_environment_has_its_torch_and_is_removed_unless_it_is_kept(cache: Pa
 def test_what_can_not_be_installed_is_one_line_and_leaves_nothing(
     cache: Path, release: str, python: str, said: str
 ) -> None:
-    with pytest.raises(Unavailable, match="^[^\n]+$") as caught, installed(release, python, keep=True):
+    with pytest.raises(Unavailable, match=r"^[^\n]+$") as caught, installed(release, python, keep=True):
         pytest.fail("there is no such environment")
     assert str(caught.value).startswith(said)
     assert contents(cache) == []
@@ -78,7 +78,7 @@ def test_what_can_not_be_installed_is_one_line_and_leaves_nothing(
 
 def test_a_disk_that_is_too_full_is_told_before_anything_is_made(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch_environments, "NEEDED", 2**70)
-    with pytest.raises(Unavailable, match=r"torch 2\.98\.0 needs .* are free; GRAPHBREAK_CACHE names another folder$"):
-        with installed("2.98.0"):
-            pytest.fail("there is no room for it")
+    said = r"torch 2\.98\.0 needs .* are free; GRAPHBREAK_CACHE names another folder$"
+    with pytest.raises(Unavailable, match=said), installed("2.98.0"):
+        pytest.fail("there is no room for it")
     assert contents(cache) == []

@@ -7,9 +7,10 @@ from itertools import pairwise, product
 import pytest
 from bs4 import BeautifulSoup
 
+from registry.evidence_changes import VERDICTS
 from registry.merge import merge_registry
 from registry.model import Environment, Evidence, Registry, Repro
-from sitegen.release_changes import VERDICTS, Pair, compare_releases, compare_runs, devices_of
+from sitegen.release_changes import Pair, compare_releases, compare_runs, devices_of
 from sitegen.releases_page import releases_data
 from tests.committed import committed_registry
 from tests.samples import knowledge, release, revision, site

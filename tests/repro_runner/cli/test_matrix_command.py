@@ -6,7 +6,6 @@ The environment of torch 2.13.0 is a second path to the interpreter of the tests
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -72,7 +71,8 @@ def test_a_release_that_fails_does_not_stop_the_others_and_nothing_is_run_twice(
 @pytest.mark.prove
 @pytest.mark.torch
 @pytest.mark.slow
-def test_an_interruption_keeps_what_was_finished(second_path: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("second_path")
+def test_an_interruption_keeps_what_was_finished(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "repro_runner", "matrix", "--torch", "2.13.0", "--out", str(tmp_path)]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -102,7 +102,10 @@ def test_the_torch_that_is_installed_needs_no_environment(
     [
         (["matrix", "--torch", "2.13.0", "--here"], "not allowed with argument"),
         (["matrix", "--out", "/nowhere", "--torch", "2.13.0"], "no such folder; make it, or name another file"),
-        (["explain", "--against", "2.13.0", "--fix", "--save", "x.json", __file__], "--fix: does not go with --against"),
+        (
+            ["explain", "--against", "2.13.0", "--fix", "--save", "x.json", __file__],
+            "--fix: does not go with --against",
+        ),
         (["explain", "--against", "newest", __file__], "torch newest: not a release; name one such as 2.15.0\n"),
     ],
 )
@@ -121,8 +124,9 @@ def test_what_can_not_be_done_is_told_before_anything_runs(
 @pytest.mark.prove
 @pytest.mark.torch
 @pytest.mark.slow
+@pytest.mark.usefixtures("second_path")
 def test_a_script_is_compared_with_another_release(
-    second_path: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text(PROGRAM, "utf-8")
@@ -131,4 +135,4 @@ def test_a_script_is_compared_with_another_release(
     document = json.loads(out)
     assert document["gone"] == document["new"] == []
     assert errors.count("seen\n") == 2, "the program runs with both, and its output is not on standard output"
-    assert not [name for name in os.listdir() if name != "train.py" and name != "cache"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["cache", "train.py"]

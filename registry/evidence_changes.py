@@ -1,0 +1,100 @@
+"""How the verdict of a program changed, from one release to another or from one evidence file to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from registry.evidence_file import Document, runs_of
+
+RUN_GROUPS = {
+    "started": "Started breaking",
+    "stopped": "Stopped breaking",
+    "other": "Another id in one of the two",
+    "mended": "Gained a working fix",
+    "unmended": "Lost a working fix",
+    "failed": "Failed to run in one of the two",
+}
+"""What can happen to the program of an id, run under both -> its name."""
+
+VERDICTS = {
+    "verified": "breaks, and a fix works",
+    "reproduced": "breaks",
+    "stopped": "compiles without a break",
+    "other id": "gives another id",
+    "failed": "the program fails",
+    "not applicable": "can't run there",
+    "not run": "not run",
+}
+"""A verdict -> what it says of one program in one release."""
+
+_BREAKS = ("verified", "reproduced")
+_RAN = (*_BREAKS, "stopped", "other id", "failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A run that is not what it was."""
+
+    program: str
+    backend: str
+    group: str
+    before: str
+    after: str
+    """The verdicts in plain words."""
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether something works no longer."""
+        return self.group in ("started", "unmended") or (self.group == "failed" and self.after == VERDICTS["failed"])
+
+
+def turned(before: str, after: str) -> str | None:
+    """The group of a change of verdict; None if it says nothing, for example because one of the two was not run."""
+    if before == after:
+        return None
+    if before == "stopped" and after in _BREAKS:
+        return "started"
+    if before in _BREAKS and after == "stopped":
+        return "stopped"
+    if "other id" in (before, after) and (before in _BREAKS or after in _BREAKS):
+        return "other"
+    if before in _BREAKS and after in _BREAKS:
+        return "mended" if after == "verified" else "unmended"
+    return "failed" if "failed" in (before, after) and before in _RAN and after in _RAN else None
+
+
+def compare_evidence(before: Document, after: Document) -> list[Turn]:
+    """Every run that both files have, of the same version of a program, and that changed; by program and backend."""
+    old, new = runs_of(before), runs_of(after)
+    turns = []
+    for program, backend in sorted(old.keys() & new.keys()):
+        if before["records"][program]["repro_sha256"] == after["records"][program]["repro_sha256"]:
+            was, now = old[program, backend], new[program, backend]
+            if group := turned(str(was["verdict"]), str(now["verdict"])) or _changed_fixes(was, now):
+                said = _fixes_in_words if group in ("mended", "unmended") else _in_words
+                turns.append(Turn(program, backend, group, said(was), said(now)))
+    return turns
+
+
+def _held(run: Mapping[str, Any]) -> set[str]:
+    return {name for name, fix in run.get("fixes", {}).items() if fix["holds"]}
+
+
+def _changed_fixes(was: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
+    """A fix may hold no longer although another still does."""
+    if was["verdict"] not in _BREAKS or now["verdict"] not in _BREAKS or _held(was) == _held(now):
+        return None
+    return "unmended" if _held(was) - _held(now) else "mended"
+
+
+def _in_words(run: Mapping[str, Any]) -> str:
+    verdict = str(run["verdict"])
+    if verdict == "other id":
+        return f"gives {', '.join(run['ids'] or run['ids_fullgraph'])}"
+    return VERDICTS[verdict]
+
+
+def _fixes_in_words(run: Mapping[str, Any]) -> str:
+    return f"working fixes: {', '.join(sorted(_held(run))) or 'none'}"
