@@ -392,6 +392,14 @@ class GraphBreak:
         """Every program for this id, with what was seen of it; the repro first."""
         return (Example(repro=self.repro, evidence=self.evidence), *self.examples) if self.repro else ()
 
+    def programs_for(self, torch: str) -> tuple[Example, ...]:
+        """Every program, those that show most in this release first."""
+
+        def rank(program: Example) -> int:
+            return min((_rank(seen) for seen in program.fresh_evidence if seen.environment.torch == torch), default=99)
+
+        return tuple(sorted(self.programs, key=rank))
+
     @property
     def fresh_evidence(self) -> tuple[Evidence, ...]:
         """What was seen of the repro as it is now; a record of an older text proves nothing."""

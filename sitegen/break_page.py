@@ -87,7 +87,7 @@ class BreakPages:
         note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
         page = self._page.render(
             **self._head(gb),
-            programs=[self._cards(gb, one) for one in gb.programs],
+            programs=[self._cards(gb, one) for one in gb.programs_for(self._newest)],
             **_wording(gb),
             **_places(gb),
             counsels=self._counsels.get(gb.gb_id, ()),
