@@ -22,12 +22,12 @@ def broken(model, x):
     def scaled(self, x):
         return x * self.scale
 
-    model.run = scaled.__get__(model)
-    return model.run(x).sin()
+    method = scaled.__get__(model)
+    return method(x).sin()
 
 
 def fixed(model, x):
     """Use this when the function needs nothing from the compiled function.
     Define it outside."""
-    model.run = scaled.__get__(model)
-    return model.run(x).sin()
+    method = scaled.__get__(model)
+    return method(x).sin()
