@@ -5,6 +5,7 @@ from collections import OrderedDict
 
 import torch
 
+TITLE = "A merged OrderedDict"
 DEFAULTS = OrderedDict(bias=torch.zeros(8))
 
 

@@ -1,13 +1,14 @@
 """The program calls a method of an object that isn't written in Python: a
 parser, a file, a tokenizer, a lock. Dynamo has no Python code to trace, and no
 rule for that method. The message names the class and the method."""
-import json
+import struct
 
 import torch
 
-TITLE = "json.loads()"
-TEXT = '{"scale": 2.0}'
-SETTINGS = json.loads(TEXT)
+TITLE = "Struct.unpack()"
+HEADER = struct.Struct("<f")
+DATA = HEADER.pack(2.0)
+SETTINGS = HEADER.unpack(DATA)
 
 
 def inputs():
@@ -15,11 +16,12 @@ def inputs():
 
 
 def broken(x):
-    settings = json.loads(TEXT)
-    return x * settings["scale"]
+    (scale,) = HEADER.unpack(DATA)
+    return x * scale
 
 
 def fixed(x):
-    """Use this when the settings don't change. Read them once, before you
-    compile; a plain dict is no problem for Dynamo."""
-    return x * SETTINGS["scale"]
+    """Use this when the data doesn't change. Read it once, before you compile;
+    a plain tuple is no problem for Dynamo."""
+    (scale,) = SETTINGS
+    return x * scale

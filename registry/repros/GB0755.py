@@ -1,24 +1,26 @@
-"""The list is created while Dynamo traces, so its `id` isn't known yet.
-Dynamo uses a placeholder for it that can be compared, but not negated."""
+"""The address of a tensor is known only when the program runs. Dynamo uses a
+placeholder for it that can't be negated. `-address % 16` is a usual way to ask
+how far it is to the next multiple of 16."""
 import torch
+from torch._dynamo.decorators import skip
 
-REACH = "contrived"
-NEIGHBOUR = "GB4501"
+
+def padded(x, gap):
+    return torch.nn.functional.pad(x, (gap, 0)).sin()
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(8)[int(torch.randint(1, 4, ())) :],)
 
 
 def broken(x):
-    layers = [x]
-    cache = {id(layers): x.sin(), -id(layers): x.cos()}
-    return cache[id(layers)] + cache[-id(layers)]
+    gap = -x.data_ptr() % 16 // x.element_size()
+    return torch.nn.functional.pad(x, (gap, 0)).sin()
 
 
+@skip
 def fixed(x):
-    """Use this when the sign only keeps two kinds of key apart. Use a tuple as
-    the key."""
-    layers = [x]
-    cache = {(id(layers), "a"): x.sin(), (id(layers), "b"): x.cos()}
-    return cache[id(layers), "a"] + cache[id(layers), "b"]
+    """Use this when the caller can read the address. Compute there, and pass
+    the result. `skip` stands for a caller that you don't compile."""
+    gap = -x.data_ptr() % 16 // x.element_size()
+    return padded(x, gap)

@@ -4,6 +4,7 @@ import collections
 
 import torch
 
+TITLE = "A deque times a number"
 REACH = "contrived"
 NEIGHBOUR = "GB5904"
 

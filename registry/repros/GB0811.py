@@ -4,6 +4,7 @@ import array
 
 import torch
 
+TITLE = "array.array"
 WEIGHTS = array.array("d", [0.5, 0.25])
 WEIGHTS_LIST = WEIGHTS.tolist()
 

@@ -1,11 +1,13 @@
-"""`==` between two `SimpleNamespace` objects runs C code. Dynamo can't trace
-it, and doesn't know whether it is safe to call while tracing."""
-import types
+"""`==` between two `array.array` objects runs C code. Dynamo can't trace it,
+and doesn't know whether it is safe to call while tracing."""
+import array
 
 import torch
 
-USED = types.SimpleNamespace(scale=2.0, bias=1.0)
-DEFAULT = types.SimpleNamespace(scale=2.0, bias=1.0)
+USED = array.array("d", [2.0, 1.0])
+DEFAULT = array.array("d", [2.0, 1.0])
+USED_LIST = USED.tolist()
+DEFAULT_LIST = DEFAULT.tolist()
 
 
 def inputs():
@@ -13,10 +15,10 @@ def inputs():
 
 
 def broken(x):
-    return x * USED.scale if USED == DEFAULT else x
+    return x.sin() if USED == DEFAULT else x.cos()
 
 
 def fixed(x):
-    """Use this when you want to compare all attributes of two namespaces.
-    Compare the dicts that hold them, with `vars`: Dynamo knows how to."""
-    return x * USED.scale if vars(USED) == vars(DEFAULT) else x
+    """Use this when you have only a few Python numbers. Keep them in lists:
+    Dynamo can compare those."""
+    return x.sin() if USED_LIST == DEFAULT_LIST else x.cos()

@@ -2,6 +2,8 @@
 instance outlives it. Dynamo can't write code that finds this class again."""
 import torch
 
+TITLE = "A class made inside"
+
 
 class Empty(ValueError):
     pass

@@ -1,24 +1,27 @@
-"""The lists are created while Dynamo traces, so their `id`s aren't known yet.
-Dynamo uses placeholders for them, and those can't be multiplied."""
+"""The address of a tensor is known only when the program runs. Dynamo uses a
+placeholder for it, and has no rule for multiplying it."""
 import torch
+from torch._dynamo.decorators import skip
 
 REACH = "contrived"
-NEIGHBOUR = "GB4501"
+NEIGHBOUR = "GB0755"
+
+
+def shifted(x, offset):
+    return x.sin() + offset
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(8)[int(torch.randint(1, 4, ())) :],)
 
 
 def broken(x):
-    a, b = [x], [x]
-    cache = {id(a) * 31 + id(b): x.sin()}
-    return cache[id(a) * 31 + id(b)]
+    offset = x.data_ptr() * 8 % 128
+    return x.sin() + offset
 
 
+@skip
 def fixed(x):
-    """Use this when the sum only mixes two ids into one key. Use a tuple of
-    the two: a tuple can be a key, too."""
-    a, b = [x], [x]
-    cache = {(id(a), id(b)): x.sin()}
-    return cache[id(a), id(b)]
+    """Use this when the caller can read the address. Compute there, and pass
+    the result. `skip` stands for a caller that you don't compile."""
+    return shifted(x, x.data_ptr() * 8 % 128)

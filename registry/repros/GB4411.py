@@ -4,6 +4,7 @@ import array
 
 import torch
 
+TITLE = "array.array"
 SIZES = array.array("q", [4, 8, 16])
 SIZES_SET = frozenset(SIZES)
 

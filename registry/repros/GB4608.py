@@ -1,10 +1,7 @@
-"""Two exceptions are compared with `==`, which asks whether both are the same
-object. Both are made inside the compiled function, and for such objects Dynamo
-can't tell."""
+"""`==` compares the `values()` of two dicts. Python doesn't look at the values
+here: it asks whether both are the same object. Both are made inside the
+compiled function, and for such objects Dynamo can't tell."""
 import torch
-
-REACH = "contrived"
-NEIGHBOUR = "GB0135"
 
 
 def inputs():
@@ -12,13 +9,13 @@ def inputs():
 
 
 def broken(x):
-    first, second = ValueError("low"), ValueError("high")
-    return x.sin() if first == second else x.cos()
+    old, new = {"width": 8}, {"width": len(x) + 1}
+    return x.sin() if old.values() == new.values() else x.cos()
 
 
 def fixed(x):
-    """Use this when you ask whether both are the same object. Compare the
-    `id`s: Dynamo can tell those apart. If you mean the text, compare
-    `args`."""
-    first, second = ValueError("low"), ValueError("high")
-    return x.sin() if id(first) == id(second) else x.cos()
+    """Use this when you want to compare the values. Make lists: `==` between
+    two `values()` is False even if the values are equal."""
+    old, new = {"width": 8}, {"width": len(x) + 1}
+    same = list(old.values()) == list(new.values())
+    return x.sin() if same else x.cos()

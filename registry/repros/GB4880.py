@@ -4,6 +4,7 @@ import array
 
 import torch
 
+TITLE = "array.array"
 RATES = array.array("d", [0.1, 0.2, 0.4])
 RATES_LIST = RATES.tolist()
 

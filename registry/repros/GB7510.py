@@ -1,24 +1,27 @@
-"""The list is created while Dynamo traces, so its `id` isn't known yet.
-Dynamo uses a placeholder for it, and has no rule for a unary `+` on it."""
+"""The address of a tensor is known only when the program runs. Dynamo uses a
+placeholder for it, and has no rule for a unary `+` on it."""
 import torch
+from torch._dynamo.decorators import skip
 
 REACH = "contrived"
-NEIGHBOUR = "GB4501"
+NEIGHBOUR = "GB0755"
+
+
+def shifted(x, offset):
+    return x.sin() + offset
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(8)[int(torch.randint(1, 4, ())) :],)
 
 
 def broken(x):
-    layers = [x]
-    cache = {+id(layers): x.sin()}
-    return cache[+id(layers)]
+    offset = +x.data_ptr() % 16
+    return x.sin() + offset
 
 
+@skip
 def fixed(x):
-    """Use this when the `+` is in front of an integer, such as an `id`. It
-    changes nothing there, so leave it out."""
-    layers = [x]
-    cache = {id(layers): x.sin()}
-    return cache[id(layers)]
+    """Use this when the caller can read the address. Compute there, and pass
+    the result. `skip` stands for a caller that you don't compile."""
+    return shifted(x, x.data_ptr() % 16)

@@ -1,13 +1,8 @@
-"""`array.array` is written in C, and Dynamo has no rule for writing an item
-of one. So it leaves the assignment to Python."""
-import array
-
+"""`torch.ops.aten.split` returns a list, and the program changes an item of
+it. Dynamo treats the lists that operators return as read-only."""
 import torch
 
-REACH = "contrived"
-NEIGHBOUR = "GB4880"
-LAST_SIZE = array.array("q", [0])
-LAST_SIZE_LIST = [0]
+TITLE = "A list from torch.ops"
 
 
 def inputs():
@@ -15,13 +10,14 @@ def inputs():
 
 
 def broken(x):
-    LAST_SIZE[0] = len(x)
-    return x / len(x)
+    parts = torch.ops.aten.split(x, 4)
+    parts[0] = parts[0].sin()
+    return torch.cat(parts)
 
 
 def fixed(x):
-    """Use this when you don't need the compact C layout. Use a list. Dynamo
-    follows the assignment and repeats it on the real list after the graph has
-    run."""
-    LAST_SIZE_LIST[0] = len(x)
-    return x / len(x)
+    """Use this when you change the list. Copy it with `list` first: Dynamo
+    follows the changes of the copy."""
+    parts = list(torch.ops.aten.split(x, 4))
+    parts[0] = parts[0].sin()
+    return torch.cat(parts)

@@ -1,32 +1,25 @@
-"""`array * 2` repeats an `array.array`, which is written in C. Dynamo has no
-rule for repeating one."""
-import array
-
+"""A text is made with `str.format` from a size that can change. Dynamo waits
+for the size before it makes the text, and has no rule for repeating it."""
 import torch
 
-REACH = "contrived"
-NEIGHBOUR = "GB4880"
-REQUIRES = {"device": "cpu"}
-PATTERN = array.array("f", [1.0, -1.0])
-PATTERN_LIST = PATTERN.tolist()
-PATTERN_TENSOR = torch.tensor(PATTERN)
+COMPILE = {"dynamic": True}
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(int(torch.randint(4, 12, ()))),)
 
 
 def broken(x):
-    return x * torch.tensor(PATTERN * 4)
+    return x.sin(), "{};".format(len(x)) * 3
 
 
 def fixed(x):
-    """Use this when you need Python numbers. Keep them in a list, which Dynamo
-    can repeat."""
-    return x * torch.tensor(PATTERN_LIST * 4)
+    """Use this when you know how often the text repeats. Repeat it in the
+    pattern, before `format` fills in the size."""
+    return x.sin(), ("{0};" * 3).format(len(x))
 
 
-def fixed_repeat(x):
-    """Use this when the pattern never changes. Make it a tensor once, and
-    repeat that tensor."""
-    return x * PATTERN_TENSOR.repeat(4)
+def fixed_constant(x):
+    """Use this when there are only a few sizes. An f-string makes the size a
+    constant, so each new size costs a compilation."""
+    return x.sin(), f"{len(x)};" * 3

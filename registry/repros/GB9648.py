@@ -1,22 +1,29 @@
-"""`==` compares two NumPy functions. Dynamo has a special stand-in for those,
-and it has no rule for comparisons."""
-import numpy as np
+"""`==` compares a text with one that `str.format` makes from a size that can
+change. Dynamo waits for the size before it makes the text, so it has nothing
+to compare yet."""
 import torch
 
-REACH = "contrived"
-NEIGHBOUR = "GB0294"
-ACTIVATION = np.tanh
+COMPILE = {"dynamic": True}
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(6, 3 * int(torch.randint(1, 3, ()))),)
 
 
 def broken(x):
-    return x.tanh() if ACTIVATION == np.tanh else x
+    name = "{}x{}".format(*x.shape)
+    return x.sin() if name == "6x3" else x.cos()
 
 
 def fixed(x):
-    """Use this when you ask whether two names mean the same function.
-    Functions are equal only if they are the same object, so ask with `is`."""
-    return x.tanh() if ACTIVATION is np.tanh else x
+    """Use this when you ask for a size. Compare the shape instead of the
+    text."""
+    return x.sin() if x.shape == (6, 3) else x.cos()
+
+
+def fixed_constant(x):
+    """Use this when you need the text and there are only a few sizes. An
+    f-string makes the sizes constants, so each new size costs a
+    compilation."""
+    name = f"{x.shape[0]}x{x.shape[1]}"
+    return x.sin() if name == "6x3" else x.cos()
