@@ -1,0 +1,34 @@
+"""The operator behind `flex_gemm`, a matrix product with a function fused into
+it, was called with a keyword argument. Dynamo takes its five arguments by
+position only."""
+import torch
+from torch._higher_order_ops.flex_gemm import flex_gemm
+
+REACH = "private"
+REQUIRES = {"release": ">=2.14"}
+
+
+def act(a, b):
+    return torch.mm(a, b).relu()
+
+
+def inputs():
+    return torch.randn(4, 4), torch.randn(4, 4)
+
+
+def broken(a, b):
+    gemm = torch.ops.higher_order.flex_gemm
+    mm = torch.ops.aten.mm.default
+    return gemm(mm, act, (a, b), {}, kernel_options={})
+
+
+def fixed(a, b):
+    """Use this when you want to choose the kernel. Call the function around
+    the operator: it passes just what Dynamo accepts."""
+    return flex_gemm(torch.mm, (a, b), torch.relu)
+
+
+def fixed_plain(a, b):
+    """Use this when the compiler may choose the kernel. Write the product and
+    the function after it as usual."""
+    return torch.mm(a, b).relu()
