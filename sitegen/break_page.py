@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import jinja2
 
+from registry.ids import is_local
 from registry.model import (
     VERIFIER,
     CallSite,
@@ -84,11 +86,12 @@ class BreakPages:
 
     def render(self, gb: GraphBreak) -> str:
         """The text of docs/gb/GBNNNN.md, with its note."""
+        programs = gb.programs_for(self._newest)
         note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
         page = self._page.render(
             **self._head(gb),
-            programs=[self._cards(gb, one) for one in gb.programs_for(self._newest)],
-            **_wording(gb),
+            programs=[self._cards(gb, one) for one in programs],
+            **_wording(gb, programs),
             **_places(gb),
             counsels=self._counsels.get(gb.gb_id, ()),
             newest=self._newest,
@@ -186,10 +189,33 @@ def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, A
     proofs = {fix.name: _proof(gb, example, fix.name) for fix in fixes}
     return {
         "repro": repro,
+        "newer": _newer(example),
         "broken": _broken_card(program, repro, shown),
         "fixes": [_fix_card(fix, program, repro, proofs[fix.name], number) for number, fix in enumerate(fixes)],
         "isolated": [_isolated_card(one, program) for one in program.isolated],
     }
+
+
+def _newer(example: Example) -> dict[str, str] | None:
+    """What a newer release makes of a program that broke in an older one: no break, or another; None if neither."""
+    cpu = [seen for seen in example.fresh_evidence if seen.environment.device == "cpu"]
+    ran = [(seen, seen.verdicts["eager"]) for seen in cpu if seen.verdicts.get("eager") in (*_BREAKS, *_NO_LONGER)]
+    broke = [seen.environment.torch for seen, verdict in ran if verdict in _BREAKS]
+    if not broke or ran[-1][1] in _BREAKS:
+        return None
+    newest, verdict = ran[-1]
+    streak = list(takewhile(lambda run: run[1] == verdict, reversed(ran)))
+    first, last = streak[-1][0].environment.torch, newest.environment.torch
+    return {
+        "where": last if first == last else f"{first} to {last}",
+        "broke": broke[-1],
+        "gb_id": next((one for one in newest.ids if verdict == "other id" and not is_local(one)), ""),
+        "verdict": verdict,
+    }
+
+
+_NO_LONGER = ("stopped", "other id")
+_BREAKS = ("verified", "reproduced")
 
 
 def _code(snippet: Snippet, marks: list[str]) -> dict[str, str]:
@@ -317,9 +343,9 @@ def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
     }
 
 
-def _wording(gb: GraphBreak) -> dict[str, Any]:
-    shown = evidence_to_show(gb)
-    newest = max((seen.environment.torch for seen in gb.fresh_evidence), key=version_key, default="")
+def _wording(gb: GraphBreak, programs: Sequence[Example]) -> dict[str, Any]:
+    shown = evidence_to_show(programs[0]) if programs else None
+    newest = max((seen.environment.torch for seen in gb.best_evidence), key=version_key, default="")
     return {
         "shown": shown,
         "other_release": shown is not None and shown.environment.torch != newest,

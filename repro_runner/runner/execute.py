@@ -68,8 +68,11 @@ def warm_up(device: str) -> None:
 
             program = here("broken", lambda part: part.run("broken", b""))
             here("fixed", lambda part: part.run("fixed", program["expected"]))
-            gradients = here("broken", Part.eager_gradients)
-            here("fixed", lambda part: part.compare_gradients("fixed", gradients))
+            # A torch that is built for CUDA starts threads for the first backward, even without a GPU, and then a child
+            # that is forked can't run any.
+            if not torch.backends.cuda.is_built():
+                gradients = here("broken", Part.eager_gradients)
+                here("fixed", lambda part: part.compare_gradients("fixed", gradients))
         del sys.modules["GB0025"]
         reset()
 

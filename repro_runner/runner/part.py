@@ -50,6 +50,8 @@ SEEDS = (0, 1, 2)
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
 _LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
+_AFTER_FORK = "Autograd-and-Fork"
+"""In what torch raises in a child if the process that was forked had run a backward."""
 _TORCH_OPERATORS = {"aten", "prim", "prims", "higher_order", "quantized", "profiler", "inductor"}
 
 
@@ -351,8 +353,9 @@ class Part:
                     break
             except NoInput:
                 return {"reason": NO_INPUT}
-            except Exception:  # noqa: BLE001 - whatever a program raises; it may work with leaves
-                continue
+            except Exception as error:  # whatever a program raises; it may work with leaves
+                if _AFTER_FORK in str(error):
+                    raise  # it is not the program that fails
         return answer
 
     def compare_gradients(self, name: str, eager: dict[str, Any]) -> dict[str, Any]:
