@@ -5,7 +5,7 @@ import json
 import torch
 
 TITLE = "json.loads()"
-REQUIRES = {"release": "<2.14"}
+REQUIRES = {"release": ">=2.13,<2.14"}
 TEXT = '{"scale": 2.0}'
 SETTINGS = json.loads(TEXT)
 
