@@ -1,14 +1,17 @@
-"""A method of `nn.Module` is reached under another name, here as the operator
-`module[name] = tensor`. Dynamo doesn't trace the methods of `nn.Module` that
-an operator calls."""
+"""A method of `nn.Module` is reached under another name, here through
+`reversed(module)`. Dynamo doesn't trace a method of `nn.Module` that a
+built-in function calls this way."""
 import torch
 
+REACH = "contrived"
+NEIGHBOUR = "GB0142"
 
-class Statistics(torch.nn.Module):
-    __setitem__ = torch.nn.Module.register_buffer
+
+class Mirror(torch.nn.Sequential):
+    __reversed__ = torch.nn.Module.children
 
 
-STATISTICS = Statistics()
+MIRROR = Mirror(torch.nn.Tanh(), torch.nn.Softplus(), torch.nn.Tanh())
 
 
 def inputs():
@@ -16,12 +19,14 @@ def inputs():
 
 
 def broken(x):
-    STATISTICS["mean"] = x.mean()
-    return x - STATISTICS.mean
+    for layer in reversed(MIRROR):
+        x = layer(x)
+    return x
 
 
 def fixed(x):
-    """Use this when the operator is only another name for the method. Call the
+    """Use this when the new name is only another name for the method. Call the
     method by its own name."""
-    STATISTICS.register_buffer("mean", x.mean())
-    return x - STATISTICS.mean
+    for layer in MIRROR.children():
+        x = layer(x)
+    return x

@@ -1,5 +1,5 @@
-"""Two type hints are compared by calling the method `__eq__` of one of them.
-Dynamo compares type hints, but calls none of their methods."""
+"""A method of a type hint is called, here `__format__`. Dynamo knows some
+operators and functions for type hints, but can't call all of their methods."""
 from typing import List
 
 import torch
@@ -15,12 +15,10 @@ def inputs():
 
 
 def broken(x):
-    flat = Shape.__eq__(List[int])
-    return x.view(2, 4) if flat else x
+    return x.sin(), Shape.__format__("")
 
 
 def fixed(x):
-    """Use this when you want to compare two type hints. Write the comparison
-    with the operator `==`."""
-    flat = Shape == List[int]
-    return x.view(2, 4) if flat else x
+    """Use this when you want a type hint as text. Call `str`, or put the hint
+    into an f-string."""
+    return x.sin(), str(Shape)
