@@ -1,0 +1,32 @@
+"""The extra tensors of a scan were handed to the operator in a deque. The
+operator takes a tuple or a list, in eager mode, too."""
+import collections
+
+import torch
+from torch._higher_order_ops import associative_scan
+
+TITLE = "A deque"
+REACH = "private"
+EAGER_RAISES = "AssertionError"
+
+
+def inputs():
+    return torch.randn(7), torch.rand(())
+
+
+def combine(a, b, limit):
+    return [torch.maximum(a, b).minimum(limit)]
+
+
+def broken(x, limit):
+    scan = torch.ops.higher_order.associative_scan
+    return scan(combine, [x], collections.deque([limit]))
+
+
+def fixed(x, limit):
+    """Use this when the combining function needs extra tensors. Call the
+    documented wrapper: the function just uses the tensors it sees, and you
+    pass nothing extra."""
+    return associative_scan(
+        lambda a, b: combine(a[0], b[0], limit), [x], 0, combine_mode="generic"
+    )
