@@ -2,7 +2,7 @@
 generator. Dynamo doesn't see an exception in it, only an object."""
 import torch
 
-REQUIRES = {"release": ">=2.9,<2.12"}
+REQUIRES = {"release": ">=2.11,<2.12"}
 
 STOP = ValueError("stop")
 

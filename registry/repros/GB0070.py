@@ -18,6 +18,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when the items are numbers. Keep them in a tensor: that can be
-    indexed with a tensor."""
-    return x * SCALES_TENSOR[x.argmax()]
+    """Use this when the items are numbers. Keep them in a tensor: `torch.take`
+    finds the place from another tensor."""
+    return x * torch.take(SCALES_TENSOR, x.argmax())

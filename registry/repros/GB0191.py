@@ -8,20 +8,29 @@ REQUIRES = {"release": "<2.12"}
 
 
 def inputs():
-    rows = [torch.randn(8), torch.randn(8)]
-    shared = bool(torch.rand(()) > 0.5)
-    return rows, rows if shared else [row + 1 for row in rows]
+    keep = bool(torch.rand(()) > 0.5)
+    return [torch.randn(8)], [torch.randn(8)], keep
 
 
-def broken(old, new):
-    if id(old) == id(new):
-        return old[0].sin()
-    return old[0] + new[0]
+def broken(old, new, keep):
+    rows = old if keep else new
+    if id(rows) == id(old):
+        return rows[0].sin()
+    return rows[0] + old[0]
 
 
-def fixed(old, new):
-    """Use this when you only ask if two names mean the same list. `is` does
-    that."""
-    if old is new:
-        return old[0].sin()
-    return old[0] + new[0]
+def fixed(old, new, keep):
+    """Use this when different lists hold different tensors. Ask with `is` if
+    the tensors are the same."""
+    rows = old if keep else new
+    if rows[0] is old[0]:
+        return rows[0].sin()
+    return rows[0] + old[0]
+
+
+def fixed_flag(old, new, keep):
+    """Use this when you know why you chose the list. Ask for that again."""
+    rows = old if keep else new
+    if keep:
+        return rows[0].sin()
+    return rows[0] + old[0]

@@ -17,6 +17,7 @@ def broken(scores, rows):
 
 
 def fixed(scores, rows):
-    """Use this when you index a tensor. It takes a tensor as the index."""
-    best = scores.argmax()
-    return rows[best].sin()
+    """Use this when you index a tensor. `index_select` takes the index as a
+    tensor, and needs no Python number."""
+    best = scores.argmax(0, keepdim=True)
+    return rows.index_select(0, best)[0].sin()
