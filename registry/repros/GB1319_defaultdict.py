@@ -1,7 +1,7 @@
-"""A `defaultdict` is merged with another dict by `|`, and the result leaves the
-compiled function. Dynamo doesn't know where the class `defaultdict` comes from
-here, so it can't write code that makes the result. The message speaks of a
-class that you define inside the function, but that isn't the cause here."""
+"""A `defaultdict` is merged with another dict by `|`, and the result leaves
+the compiled function. Dynamo doesn't know where the class `defaultdict` comes
+from here, so it can't write code that makes the result. The message speaks of
+a class that you define inside the function; that isn't the cause here."""
 import collections
 
 import torch

@@ -1,6 +1,6 @@
 """The setter of `Tensor.data` is called by hand, as classes do that have their
-own `data`. Dynamo has rules for writing the attributes of a tensor, but not for
-calling their setters."""
+own `data`. Dynamo has rules for writing the attributes of a tensor, but not
+for calling their setters."""
 import torch
 
 REACH = "contrived"
