@@ -1,17 +1,14 @@
-"""A method of `nn.Module` is reached under another name, here through
-`reversed(module)`. Dynamo doesn't trace a method of `nn.Module` that a
-built-in function calls this way."""
+"""A method of `nn.Module` is reached under another name, here as the operator
+`module[name] = tensor`. Dynamo doesn't trace the methods of `nn.Module` that
+an operator calls."""
 import torch
 
-REACH = "contrived"
-NEIGHBOUR = "GB0142"
+
+class Statistics(torch.nn.Module):
+    __setitem__ = torch.nn.Module.register_buffer
 
 
-class Mirror(torch.nn.Sequential):
-    __reversed__ = torch.nn.Module.children
-
-
-MIRROR = Mirror(torch.nn.Tanh(), torch.nn.Softplus(), torch.nn.Tanh())
+STATISTICS = Statistics()
 
 
 def inputs():
@@ -19,14 +16,12 @@ def inputs():
 
 
 def broken(x):
-    for layer in reversed(MIRROR):
-        x = layer(x)
-    return x
+    STATISTICS["mean"] = x.mean()
+    return x - STATISTICS.mean
 
 
 def fixed(x):
-    """Use this when the new name is only another name for the method. Call the
+    """Use this when the operator is only another name for the method. Call the
     method by its own name."""
-    for layer in MIRROR.children():
-        x = layer(x)
-    return x
+    STATISTICS.register_buffer("mean", x.mean())
+    return x - STATISTICS.mean
