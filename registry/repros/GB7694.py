@@ -30,5 +30,7 @@ def fixed(x, which):
     """Use this when you need the dict afterwards. Return only the tensor and
     the number from the branches, and build the dict outside."""
     switch = torch._higher_order_ops.switch
-    y, i = switch(which, (lambda x: (x.sin(), 0), lambda x: (x.cos(), 1)), (x,))
+    y, i = switch(
+        which, (lambda x: (x.sin(), 0), lambda x: (x.cos(), 1)), (x,)
+    )
     return y, collections.OrderedDict(id=i)

@@ -30,4 +30,6 @@ def fixed(x, which):
     branch name the function itself, and pass only tensors as operands."""
     switch = torch._higher_order_ops.switch
     act = torch.relu
-    return switch(which, (lambda x: first(x, act), lambda x: last(x, act)), (x,))
+    return switch(
+        which, (lambda x: first(x, act), lambda x: last(x, act)), (x,)
+    )
