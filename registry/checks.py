@@ -19,6 +19,8 @@ def check_repros_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Pr
             yield Problem(f"registry/repros/{name}.py:1", "no such graph break; rename or delete this file")
         elif repro.gb_id not in known.repros:
             yield Problem(f"registry/repros/{name}.py:1", f"there is no {repro.gb_id}.py; begin with that")
+        elif name == repro.gb_id and not repro.title and any(one.startswith(f"{name}_") for one in known.repros):
+            yield Problem(f"registry/repros/{name}.py:1", "one of several programs for an id needs a TITLE")
 
 
 def check_evidence_has_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:

@@ -3,6 +3,7 @@ input of the graph, not known while tracing. Dynamo can't put such a number
 into the parts of an f-string."""
 import torch
 
+TITLE = "An f-string"
 COMPILE = {"dynamic": True}
 FLAGS = {"fixed_flag": {"specialize_float": True}}
 

@@ -3,6 +3,8 @@
 an operator calls."""
 import torch
 
+TITLE = "module[name] = tensor"
+
 
 class Statistics(torch.nn.Module):
     __setitem__ = torch.nn.Module.register_buffer

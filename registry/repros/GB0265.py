@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 from torch._library import register_fake_class
 
+TITLE = "A class without a method"
 REACH = "private"
 LIBRARY = Path(torch.__file__).parent / "lib" / "libtorchbind_test.so"
 torch.classes.load_library(LIBRARY)

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import torch
 
+TITLE = "A named tuple"
 REACH = "private"
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import torch
 from torch._higher_order_ops import associative_scan
 
+TITLE = "A named tuple"
 REACH = "private"
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import torch
 from torch._higher_order_ops import scan
 
+TITLE = "A named tuple"
 REACH = "private"
 FLAGS = {"fixed": {"capture_scalar_outputs": True}}
 
