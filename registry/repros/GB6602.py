@@ -5,24 +5,27 @@ from torch._dynamo.decorators import skip
 
 REQUIRES = {"release": ">=2.15"}
 
+WEIGHT = torch.nn.Parameter(torch.zeros(4))
+
 
 def score(weight):
     return weight.sin().sum()
 
 
 def inputs():
-    return torch.nn.Parameter(torch.randn(4)), torch.randn(2)
+    WEIGHT.data = torch.randn(4)
+    return (torch.randn(2),)
 
 
-def broken(weight, new):
-    weight.data = torch.cat([weight.data, new])
-    return weight.sin().sum()
+def broken(new):
+    WEIGHT.data = torch.cat([WEIGHT.data, new])
+    return WEIGHT.sin().sum()
 
 
 @skip
-def fixed(weight, new):
+def fixed(new):
     """Use this when a parameter grows from time to time. Assign to `.data` in
     the caller, between two compiled calls. `skip` stands for a caller that
     you don't compile."""
-    weight.data = torch.cat([weight.data, new])
-    return score(weight)
+    WEIGHT.data = torch.cat([WEIGHT.data, new])
+    return score(WEIGHT)
