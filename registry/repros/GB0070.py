@@ -18,6 +18,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when the items are numbers. Keep them in a tensor: `torch.take`
-    finds the place from another tensor."""
-    return x * torch.take(SCALES_TENSOR, x.argmax())
+    """Use this when the items are numbers. Keep them in a tensor:
+    `index_select` takes the index as a tensor."""
+    best = x.argmax(0, keepdim=True)
+    return x * SCALES_TENSOR.index_select(0, best)

@@ -47,8 +47,8 @@ def broken(x):
 
 def fixed(x):
     """Use this when you mark a function with `assume_constant_result`. It must
-    return the same each time. Then remove the break itself: instead of `.data`,
-    write in place under `no_grad`."""
+    return the same each time. Then remove the break itself: write in place
+    under `no_grad` instead of using `.data`."""
     y = x.sin()
     managers = Section(), contextlib.nullcontext()
     with managers[is_small()], torch.no_grad():

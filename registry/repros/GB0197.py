@@ -1,6 +1,6 @@
 """A list contains itself, here as a link from the root of a tree to its
-parent. Dynamo looks at the items of a list one after the other, and would
-never end."""
+parent. Dynamo makes its own copy of a list, item by item, and refuses one
+that is its own item."""
 import torch
 
 REQUIRES = {"release": "<2.11"}
