@@ -7,7 +7,7 @@ REQUIRES = {"release": ">=2.9,<2.13"}
 
 
 def scatter(x, index):
-    return torch.zeros(4).index_add(0, index, x)
+    return x.new_zeros(4).index_add(0, index, x)
 
 
 def inputs():
@@ -16,7 +16,7 @@ def inputs():
 
 def broken(x, index):
     torch.use_deterministic_algorithms(True, warn_only=True)
-    return torch.zeros(4).index_add(0, index, x)
+    return x.new_zeros(4).index_add(0, index, x)
 
 
 @skip
