@@ -23,7 +23,7 @@ class Coverage:
     elsewhere: int
     """Reproduced, but in another environment than this."""
     not_run: int
-    """Needs an environment in which no program was run yet; `unreached.yml` names it."""
+    """Needs an environment in which no program was run yet; its program, or `unreached.yml`, names it."""
     unreached: int
     """No program can cause it, on any Python or build of torch."""
     unexplained: int
@@ -41,7 +41,10 @@ def count_coverage(breaks: Collection[GraphBreak], torch: str, device: str) -> C
     elsewhere = sum(
         reason is None and gb.status in ("verified", "reproduced") for gb, reason in zip(others, reasons, strict=True)
     )
-    not_run = sum(reason is not None and bool(reason.environment) for reason in reasons)
+    not_run = sum(
+        bool(reason.environment) if reason else gb.status == "not-run"
+        for gb, reason in zip(others, reasons, strict=True)
+    )
     unreached = sum(reason is not None and not reason.environment for reason in reasons)
     return Coverage(
         torch=torch,

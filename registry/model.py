@@ -430,6 +430,8 @@ class GraphBreak:
         for proof in ("verified", "reproduced"):
             if proof in verdicts:
                 return proof
+        if self.programs and verdicts <= {"not applicable", "not run"}:
+            return "not-run"
         if self.unreached is not None:
             return "not-run" if self.unreached.environment else "unreached"
         return "retired" if self.lifecycle in ("retired", "dropped") else "open"
