@@ -6,7 +6,7 @@ import logging
 import torch
 
 REACH = "contrived"
-NEIGHBOUR = "GB0170"
+NEIGHBOUR = "GB0291"
 REQUIRES = {"release": ">=2.15"}
 
 

@@ -148,7 +148,7 @@ def expected_summary(gb: GraphBreak) -> dict[str, Any]:
     live = [seen.torch for seen in gb.history.releases if seen.call_sites]
     registered = [seen.torch for seen in gb.history.releases if seen.registered]
     after = [seen.torch for seen in gb.history.releases]
-    now = [seen for seen in gb.evidence if gb.repro and seen.repro_sha256 == gb.repro.sha256]
+    now = [seen for one in gb.programs for seen in one.evidence if seen.repro_sha256 == one.repro.sha256]
     retired_in = after[after.index(live[-1]) + 1] if live and live[-1] != after[-1] else None
     verified = any(seen.verdicts.get("eager") == "verified" for seen in now)
     newest = gb.revisions[0].revision
