@@ -137,14 +137,14 @@ def test_charts_fit_the_page_and_have_colours_in_light_and_dark(browser: Browser
             colours[scheme] = page.locator(".chart.wide svg path").evaluate_all(
                 "all => [...new Set(all.map((one) => getComputedStyle(one).fill))].sort()"
             )
-    assert len(colours["light"]) == len(colours["dark"]) == 6
+    assert len(colours["light"]) == len(colours["dark"]) == 5
     assert not set(colours["light"]) & set(colours["dark"])
 
 
 def test_a_number_on_the_dashboard_leads_to_the_home_page_with_its_filter(visitor: Visitor) -> None:
     page = visitor.open("dashboard.html")
     page.locator("#coverage ~ .beside td a").nth(3).click()
-    expect(page).to_have_url(re.compile(rf"{BASE}/index\.html\?live=2\.13\.0&run=2\.13\.0\+cpu\+eager\+verified$"))
+    expect(page).to_have_url(re.compile(rf"{BASE}/index\.html\?live=2\.15\.0&run=2\.15\.0\+cpu\+eager\+verified$"))
 
 
 def test_an_old_link_to_a_kind_finds_its_row_which_leads_on(visitor: Visitor) -> None:

@@ -151,6 +151,8 @@ def _gone(mark: str) -> bool:
 
 def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["status", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["torch"] == "2.15.0", "the newest is the default"
+    assert main(["status", "--json", "--torch", "2.13.0"]) == 0
     counts = json.loads(capsys.readouterr().out)
     assert (counts["torch"], counts["registered"], counts["live"]) == ("2.13.0", 517, 445)
     parts = ("reproduced", "elsewhere", "not_run", "unreached", "unexplained")
