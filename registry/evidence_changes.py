@@ -12,8 +12,8 @@ RUN_GROUPS = {
     "started": "Started breaking",
     "stopped": "Stopped breaking",
     "other": "Another id in one of the two",
-    "mended": "Gained a working fix",
-    "unmended": "Lost a working fix",
+    "gained": "Gained a working fix",
+    "lost": "Lost a working fix",
     "failed": "Failed to run in one of the two",
 }
 """What can happen to the program of an id, run under both -> its name."""
@@ -35,7 +35,7 @@ _RAN = (*_BREAKS, "stopped", "other id", "failed")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """A run that is not what it was."""
+    """A run with another verdict, or other working fixes, than before."""
 
     program: str
     backend: str
@@ -46,8 +46,8 @@ class Turn:
 
     @property
     def is_worse(self) -> bool:
-        """Whether something works no longer."""
-        return self.group in ("started", "unmended") or (self.group == "failed" and self.after == VERDICTS["failed"])
+        """Whether something no longer works."""
+        return self.group in ("started", "lost") or (self.group == "failed" and self.after == VERDICTS["failed"])
 
 
 def turned(before: str, after: str) -> str | None:
@@ -61,7 +61,7 @@ def turned(before: str, after: str) -> str | None:
     if "other id" in (before, after) and (before in _BREAKS or after in _BREAKS):
         return "other"
     if before in _BREAKS and after in _BREAKS:
-        return "mended" if after == "verified" else "unmended"
+        return "gained" if after == "verified" else "lost"
     return "failed" if "failed" in (before, after) and before in _RAN and after in _RAN else None
 
 
@@ -73,7 +73,7 @@ def compare_evidence(before: Document, after: Document) -> list[Turn]:
         if before["records"][program]["repro_sha256"] == after["records"][program]["repro_sha256"]:
             was, now = old[program, backend], new[program, backend]
             if group := turned(str(was["verdict"]), str(now["verdict"])) or _changed_fixes(was, now):
-                said = _fixes_in_words if group in ("mended", "unmended") else _in_words
+                said = _fixes_in_words if group in ("gained", "lost") else _in_words
                 turns.append(Turn(program, backend, group, said(was), said(now)))
     return turns
 
@@ -83,10 +83,10 @@ def _held(run: Mapping[str, Any]) -> set[str]:
 
 
 def _changed_fixes(was: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """A fix may hold no longer although another still does."""
+    """A fix may stop working although another one still works."""
     if was["verdict"] not in _BREAKS or now["verdict"] not in _BREAKS or _held(was) == _held(now):
         return None
-    return "unmended" if _held(was) - _held(now) else "mended"
+    return "lost" if _held(was) - _held(now) else "gained"
 
 
 def _in_words(run: Mapping[str, Any]) -> str:

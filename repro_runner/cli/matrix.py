@@ -75,7 +75,12 @@ def _parser() -> argparse.ArgumentParser:
         "--torch", nargs="+", metavar="RELEASE", help="default: the last of each minor release in registry/releases"
     )
     where.add_argument("--here", action="store_true", help="use the torch that is installed; make no environment")
-    parser.add_argument("--python", default=sys.executable, metavar="PATH", help="another interpreter")
+    parser.add_argument(
+        "--python",
+        default=sys.executable,
+        metavar="PATH",
+        help="the interpreter of the environments (default: this one)",
+    )
     parser.add_argument("--keep", action="store_true", help="keep the environments")
     parser.add_argument(
         "--backend", action="append", choices=[*BACKENDS, "all"], help="may be repeated (default: eager)"
@@ -117,7 +122,7 @@ def _run_release(release: str, arguments: argparse.Namespace) -> int:
 
 def _interpreter(release: str, arguments: argparse.Namespace) -> AbstractContextManager[str]:
     if arguments.here:
-        return nullcontext(arguments.python)
+        return nullcontext(sys.executable)
     return installed(release, arguments.python, keep=arguments.keep)
 
 

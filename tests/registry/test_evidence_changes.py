@@ -36,10 +36,10 @@ def run(verdict: str, fixes: dict[str, Any] | None = None) -> dict[str, Any]:
         (run("stopped"), run("reproduced"), "started", True),
         (run("verified", HELD), run("stopped"), "stopped", False),
         (run("verified", HELD), OTHER, "other", False),
-        (run("reproduced"), run("verified", HELD), "mended", False),
-        (run("verified", HELD), run("reproduced"), "unmended", True),
-        (run("verified", HELD), run("verified", LESS), "unmended", True),
-        (run("verified", LESS), run("verified", HELD), "mended", False),
+        (run("reproduced"), run("verified", HELD), "gained", False),
+        (run("verified", HELD), run("reproduced"), "lost", True),
+        (run("verified", HELD), run("verified", LESS), "lost", True),
+        (run("verified", LESS), run("verified", HELD), "gained", False),
         (run("verified", HELD), run("failed"), "failed", True),
         (run("failed"), run("stopped"), "failed", False),
     ],
@@ -65,7 +65,7 @@ def test_words_name_the_other_id_and_the_fixes() -> None:
     turns = compare_evidence(before, evidence("2.15.0", GB0001=OTHER, GB0002=run("verified", LESS)))
     assert turns == [
         Turn("GB0001", "eager", "other", "breaks, and a fix works", "gives GB9493"),
-        Turn("GB0002", "eager", "unmended", "working fixes: fixed, fixed_flag", "working fixes: fixed"),
+        Turn("GB0002", "eager", "lost", "working fixes: fixed, fixed_flag", "working fixes: fixed"),
     ]
 
 

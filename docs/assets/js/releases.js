@@ -119,7 +119,7 @@ function turned(before, after) {
   if (before === "stopped" && BREAKS.includes(after)) return "started";
   if (BREAKS.includes(before) && after === "stopped") return "stopped";
   if ([before, after].includes("other id") && (BREAKS.includes(before) || BREAKS.includes(after))) return "other";
-  if (BREAKS.includes(before) && BREAKS.includes(after)) return after === "verified" ? "mended" : "unmended";
+  if (BREAKS.includes(before) && BREAKS.includes(after)) return after === "verified" ? "gained" : "lost";
   const ran = [...BREAKS, "stopped", "other id", "failed"];
   return [before, after].includes("failed") && ran.includes(before) && ran.includes(after) ? "failed" : null;
 }
