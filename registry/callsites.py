@@ -10,6 +10,9 @@ EMITTERS = frozenset(
     {"unimplemented", "unimplemented_v2", "unimplemented_with_warning", "unimplemented_v2_with_warning"}
 )
 
+FORMATTER = "format_graph_break_message"
+"""Makes the message of a break whose exception the caller raises itself; the type comes first."""
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -53,6 +56,7 @@ def find_emissions(source: str, file: str) -> tuple[Emission, ...]:
     calls = tuple(_calls(tree, ()))
     emitters = EMITTERS | set(_aliases(tree))
     found = [one for call in calls if call.callee in emitters for one in _emissions(call, calls, file)]
+    found += [one for call in calls if call.callee == FORMATTER for one in _formatted(call, file)]
     return tuple(sorted(found, key=lambda one: one.line))
 
 
@@ -118,6 +122,12 @@ def _emissions(call: _Call, calls: tuple[_Call, ...], file: str) -> Iterator[Emi
                 values = _constants(use.node, helper)
                 if from_caller <= values.keys():
                     yield _emission(use, _text(gb_type, values), call, file)
+
+
+def _formatted(call: _Call, file: str) -> Iterator[Emission]:
+    for gb_type in call.node.args[:1]:
+        if _is_text(gb_type):
+            yield _emission(call, _text(gb_type), call, file)
 
 
 def _emission(place: _Call, gb_type: str, call: _Call, file: str) -> Emission:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from registry.model import VERIFIER, Evidence, GraphBreak, Registry, Repro
@@ -29,37 +30,24 @@ class Coverage:
     unexplained: int
 
 
-def count_coverage(breaks: Collection[GraphBreak], torch: str, device: str) -> Coverage:
-    """Count what the evidence of one release and device says of these breaks."""
-    known = [gb for gb in breaks if any(seen.torch == torch and seen.registered for seen in gb.history.releases)]
-    live = [gb for gb in breaks if any(seen.torch == torch and seen.live for seen in gb.history.releases)]
-    verdicts = {gb.gb_id: best_verdict(gb, torch, device) for gb in live}
-    verified = sum(verdict == "verified" for verdict in verdicts.values())
-    reproduced = verified + sum(verdict == "reproduced" for verdict in verdicts.values())
-    others = [gb for gb in live if verdicts[gb.gb_id] not in ("verified", "reproduced")]
-    reasons = [gb.unreached_in(torch) for gb in others]
-    elsewhere = sum(
-        reason is None and gb.status in ("verified", "reproduced") for gb, reason in zip(others, reasons, strict=True)
-    )
-    not_run = sum(
-        bool(reason.environment) if reason else gb.status == "not-run"
-        for gb, reason in zip(others, reasons, strict=True)
-    )
-    unreached = sum(reason is not None and not reason.environment for reason in reasons)
+def count_coverage(breaks: Collection[GraphBreak], torch: str, device: str = "") -> Coverage:
+    """Count the statuses of what one release emits; on one device, or on any."""
+    live = [gb for gb in breaks if gb.history.of(torch).live]
+    count = Counter(gb.status_in(torch, device) for gb in live)
     return Coverage(
         torch=torch,
-        registered=len(known),
+        registered=sum(gb.history.of(torch).registered for gb in breaks),
         live=len(live),
-        reproduced=reproduced,
-        verified=verified,
-        elsewhere=elsewhere,
-        not_run=not_run,
-        unreached=unreached,
-        unexplained=len(live) - reproduced - elsewhere - not_run - unreached,
+        reproduced=count["verified"] + count["reproduced"],
+        verified=count["verified"],
+        elsewhere=count["elsewhere"],
+        not_run=count["not-run"],
+        unreached=count["unreached"],
+        unexplained=count["open"],
     )
 
 
-def count_fixes(breaks: Collection[GraphBreak], torch: str, device: str) -> dict[str, int]:
+def count_fixes(breaks: Collection[GraphBreak], torch: str, device: str = "") -> dict[str, int]:
     """How many fixes hold, by kind."""
     counts = dict.fromkeys(("rewrite", "flag", "custom op"), 0)
     for repro, evidence in _runs(breaks, torch, device):
@@ -69,7 +57,7 @@ def count_fixes(breaks: Collection[GraphBreak], torch: str, device: str) -> dict
     return counts
 
 
-def count_gradients(breaks: Collection[GraphBreak], torch: str, device: str) -> dict[str, list[str]]:
+def count_gradients(breaks: Collection[GraphBreak], torch: str, device: str = "") -> dict[str, list[str]]:
     """How the gradients of fixes compare with eager's -> the fixes (`GB0170.fixed`), `equal` first."""
     found: dict[str, list[str]] = {"equal": [], "excused": []}
     for repro, evidence in _runs(breaks, torch, device):
@@ -79,7 +67,7 @@ def count_gradients(breaks: Collection[GraphBreak], torch: str, device: str) -> 
     return found
 
 
-def count_failing(breaks: Collection[GraphBreak], torch: str, device: str) -> dict[str, list[str]]:
+def count_failing(breaks: Collection[GraphBreak], torch: str, device: str = "") -> dict[str, list[str]]:
     """Backend, and `in training` if only that fails -> the fixes that hold under eager and not there."""
     found: dict[str, list[str]] = {}
     for repro, evidence in _runs(breaks, torch, device):
@@ -91,27 +79,14 @@ def count_failing(breaks: Collection[GraphBreak], torch: str, device: str) -> di
 
 
 def _runs(breaks: Collection[GraphBreak], torch: str, device: str) -> Iterator[tuple[Repro, Evidence]]:
-    """Every program of these breaks, with what was seen of it, as it is now, in one environment."""
+    """Every program of these breaks, with what shows most of it, as it is now, in one release."""
     for gb in breaks:
         for one in gb.programs:
-            if evidence := _made_in(one.fresh_evidence, torch, device):
+            if evidence := one.best_run(torch, device):
                 yield one.repro, evidence
 
 
-def best_verdict(gb: GraphBreak, torch: str, device: str) -> str:
-    """What is proven under eager, the backend that every environment has; `not run` where there is nothing."""
-    found = _made_in(gb.best_evidence, torch, device)
-    return found.verdicts.get("eager", "not run") if found else "not run"
-
-
-def _made_in(evidence: Sequence[Evidence], torch: str, device: str) -> Evidence | None:
-    for seen in evidence:
-        if (seen.environment.torch, seen.environment.device) == (torch, device):
-            return seen
-    return None
-
-
-def by_category(registry: Registry, torch: str, device: str) -> dict[str, Coverage]:
+def by_category(registry: Registry, torch: str, device: str = "") -> dict[str, Coverage]:
     """The same counts per category, for those that have a live id."""
     counted = {
         category.title: count_coverage(registry.in_category(category.key), torch, device)

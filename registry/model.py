@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from registry.ids import is_local
@@ -145,6 +145,11 @@ class History:
     def last_live(self) -> str | None:
         return next((seen.torch for seen in reversed(self.releases) if seen.live), None)
 
+    def of(self, torch: str) -> InRelease:
+        """What one release knows of the id; nothing, where the release itself is not known."""
+        unknown = InRelease(torch=torch, registered=False, call_sites=())
+        return next((seen for seen in self.releases if seen.torch == torch), unknown)
+
     @property
     def live(self) -> bool:
         """Whether the newest release's source emits it."""
@@ -153,14 +158,13 @@ class History:
     @property
     def retired_in(self) -> str | None:
         """The release whose source stopped emitting it, for one that was emitted before."""
-        if self.live or self.last_live is None:
-            return None
-        following = False
-        for seen in self.releases:
-            if following:
-                return seen.torch
-            following = seen.torch == self.last_live
-        return None
+        return self.silent_since(self.releases[-1].torch) if self.releases else None
+
+    def silent_since(self, torch: str) -> str | None:
+        """The release since which, up to this one, no source emits it; None if this one does, or none did before."""
+        past = [seen for seen in self.releases if version_key(seen.torch) <= version_key(torch)]
+        live = [at for at, seen in enumerate(past) if seen.live]
+        return past[live[-1] + 1].torch if live and not past[-1].live else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,12 +293,27 @@ class Evidence:
     line: int | None = None
     """Which of its lines of code."""
 
+    @property
+    def verdict(self) -> str:
+        """Under eager, the backend that every environment has."""
+        return self.verdicts.get("eager", "not run")
+
+    @property
+    def shows_it(self) -> bool:
+        """Whether the program gave its own id."""
+        return self.verdict in ("verified", "reproduced")
+
 
 _FROM_BEST = ("verified", "reproduced", "stopped", "other id", "failed", "not applicable", "not run")
 
 
 def _rank(seen: Evidence) -> int:
-    return _FROM_BEST.index(seen.verdicts.get("eager", "not run"))
+    return _FROM_BEST.index(seen.verdict)
+
+
+def _best_run(evidence: Iterable[Evidence], torch: str, device: str) -> Evidence | None:
+    places = (seen for seen in evidence if seen.environment.torch == torch and device in ("", seen.environment.device))
+    return min(places, key=_rank, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -308,6 +327,10 @@ class Example:
     def fresh_evidence(self) -> tuple[Evidence, ...]:
         """What was seen of the program as it is now."""
         return tuple(seen for seen in self.evidence if seen.repro_sha256 == self.repro.sha256)
+
+    def best_run(self, torch: str, device: str = "") -> Evidence | None:
+        """What shows most of it in a release, on one device or on any."""
+        return _best_run(self.fresh_evidence, torch, device)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,7 +419,8 @@ class GraphBreak:
         """Every program, those that show most in this release first."""
 
         def rank(program: Example) -> int:
-            return min((_rank(seen) for seen in program.fresh_evidence if seen.environment.torch == torch), default=99)
+            best = program.best_run(torch)
+            return _rank(best) if best else len(_FROM_BEST)
 
         return tuple(sorted(self.programs, key=rank))
 
@@ -420,21 +444,43 @@ class GraphBreak:
         known = self.unreached
         return known if known and (not known.releases or within(torch, known.releases)) else None
 
+    def best_run(self, torch: str, device: str = "") -> Evidence | None:
+        """What shows most of it in a release, on one device or on any."""
+        return _best_run(self.best_evidence, torch, device)
+
+    def verdict_in(self, torch: str, device: str = "") -> str:
+        """What that run says; `not run` where there is none."""
+        best = self.best_run(torch, device)
+        return best.verdict if best else "not run"
+
+    @property
+    def newest_proof(self) -> Evidence | None:
+        """Of the newest release in which a program gives it."""
+        return next((seen for seen in reversed(self.best_evidence) if seen.shows_it), None)
+
+    def status_in(self, torch: str, device: str = "") -> str:
+        """What is proven of it in one release: verified, reproduced, or why it is neither.
+
+        absent: the release does not know it; retired: it knows it, and its source does not emit it. Of what the
+        source emits, unreached: no program can cause it; not-run: it needs an environment in which none was run;
+        elsewhere: a program causes it in another environment only; open: nobody has written a program.
+        """
+        best, known = self.best_run(torch, device), self.history.of(torch)
+        if best and best.shows_it:
+            return best.verdict
+        if not known.live and not self.local:
+            return "retired" if known.registered else "absent"
+        if reason := self.unreached_in(torch):
+            return "not-run" if reason.environment else "unreached"
+        if self.newest_proof:
+            return "elsewhere"
+        could_run = any(_rank(seen) < _FROM_BEST.index("not applicable") for seen in self.best_evidence)
+        return "not-run" if self.programs and not could_run else "open"
+
     @property
     def status(self) -> str:
-        """What is proven of it, anywhere: verified, reproduced, unreached, retired, or open (no program yet).
-
-        not-run: it needs an environment in which no program was run yet.
-        """
-        verdicts = {seen.verdicts.get("eager", "not run") for seen in self.best_evidence}
-        for proof in ("verified", "reproduced"):
-            if proof in verdicts:
-                return proof
-        if self.programs and verdicts <= {"not applicable", "not run"}:
-            return "not-run"
-        if self.unreached is not None:
-            return "not-run" if self.unreached.environment else "unreached"
-        return "retired" if self.lifecycle in ("retired", "dropped") else "open"
+        """What is proven of it in the newest release."""
+        return self.status_in(self.history.releases[-1].torch if self.history.releases else "")
 
     @property
     def lifecycle(self) -> str:

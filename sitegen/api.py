@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
@@ -27,6 +28,7 @@ from registry.snippets import Program, Programs
 from registry.standalone import standalone
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import API, json_file, links_from, printed_link, script_file
+from sitegen.by_release import choices
 from sitegen.captured import evidence_to_show
 from sitegen.changes import changes_in
 from sitegen.facets import facets_of
@@ -37,9 +39,10 @@ VERSION = 1
 
 def render_api(registry: Registry, programs: Programs) -> dict[str, str]:
     """Return {path under docs/: text}."""
-    files = {f"{API}/registry.json": _dump(_registry(registry))}
+    releases = choices(registry)
+    files = {f"{API}/registry.json": _dump(_registry(registry, releases))}
     for gb in registry:
-        files[json_file(gb)] = _dump(_graph_break(gb, programs))
+        files[json_file(gb)] = _dump(_graph_break(gb, releases, programs))
         files |= {script_file(one.repro): standalone(one.repro) for one in gb.programs}
     return files
 
@@ -48,7 +51,7 @@ def _dump(document: object) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
 
 
-def _registry(registry: Registry) -> dict[str, Any]:
+def _registry(registry: Registry, releases: Iterable[str]) -> dict[str, Any]:
     return {
         "$schema": "schema/registry.json",
         "version": VERSION,
@@ -59,7 +62,7 @@ def _registry(registry: Registry) -> dict[str, Any]:
         "environments": [asdict(environment) for environment in registry.environments],
         "without_id": [_without_id(registry, site) for site in registry.unregistered],
         "programs": [_program(registry, program) for program in registry.programs],
-        "graph_breaks": [_summary(gb, API) for gb in registry],
+        "graph_breaks": [_summary(gb, releases, API) for gb in registry],
     }
 
 
@@ -105,7 +108,7 @@ def _program(registry: Registry, program: CapturedProgram) -> dict[str, Any]:
     }
 
 
-def _summary(gb: GraphBreak, folder: str) -> dict[str, Any]:
+def _summary(gb: GraphBreak, releases: Iterable[str], folder: str) -> dict[str, Any]:
     """What the list and the file of one id have in common; links are seen from `folder`."""
     facets = facets_of(gb)
     return {
@@ -114,6 +117,7 @@ def _summary(gb: GraphBreak, folder: str) -> dict[str, Any]:
         **links_from(folder, gb),
         "kind": gb.category,
         "status": gb.status,
+        "statuses": {torch: gb.status_in(torch) for torch in releases},
         "lifecycle": gb.lifecycle,
         "lead": gb.repro.lead if gb.repro else None,
         "first_release": gb.history.first_release,
@@ -126,12 +130,12 @@ def _summary(gb: GraphBreak, folder: str) -> dict[str, Any]:
     }
 
 
-def _graph_break(gb: GraphBreak, programs: Programs) -> dict[str, Any]:
+def _graph_break(gb: GraphBreak, releases: Iterable[str], programs: Programs) -> dict[str, Any]:
     proofs = [_proof(one, programs) for one in gb.programs]
     return {
         "$schema": "../schema/graph-break.json",
         "version": VERSION,
-        **_summary(gb, f"{API}/gb"),
+        **_summary(gb, releases, f"{API}/gb"),
         "printed_link": printed_link(gb),
         "registered": gb.registered,
         "wordings": [_wording(dated) for dated in gb.revisions],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -18,7 +19,6 @@ from registry.model import (
     Example,
     FindingScript,
     GraphBreak,
-    InRelease,
     Note,
     Registry,
     Repro,
@@ -28,18 +28,18 @@ from registry.program_text import ProgramText
 from registry.snippets import Program, Programs, Snippet
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
-from registry.versions import version_key
 from sitegen.api_links import links_from, script_file
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
+from sitegen.by_release import Variant, choices, variants
 from sitegen.escape import breakable
-from sitegen.facets import STATUSES, facets_of
+from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
 from sitegen.programs import seen_in
 from sitegen.related import Relations
-from sitegen.release_table import LEGEND, release_rows
+from sitegen.release_table import SIGNS, environment_strip, release_table
 from sitegen.report_issue import finding_url, report_url
 from sitegen.sentences import comma_list, device_name, first_sentence, release_span
 from sitegen.templating import FirstUses
@@ -75,7 +75,8 @@ class BreakPages:
     def __init__(self, registry: Registry, programs: Programs, environment: jinja2.Environment) -> None:
         self._registry = registry
         self._programs = programs
-        self._newest = registry.releases[-1] if registry.releases else ""
+        self._releases = choices(registry)
+        self._newest = self._releases[0] if self._releases else ""
         self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
         self._sizes = {key: len(registry.in_category(key)) for key in self._categories}
         self._relations = Relations(registry, programs)
@@ -91,8 +92,11 @@ class BreakPages:
         page = self._page.render(
             **self._head(gb),
             programs=[self._cards(gb, one) for one in programs],
-            **_wording(gb, programs),
-            **_places(gb),
+            wordings=self._wordings(gb),
+            earlier=_earlier(gb),
+            places=variants(self._releases, lambda torch: _places(gb, torch)),
+            reasons=variants(self._releases, gb.unreached_in),
+            releases=self._releases,
             counsels=self._counsels.get(gb.gb_id, ()),
             newest=self._newest,
             related=self._relations.of(gb),
@@ -100,8 +104,9 @@ class BreakPages:
             seen_in=seen_in(gb),
             report_url=report_url(gb, self._programs.get(gb.gb_id), self._issue),
             findings=[(one, self._script(one.script)) for one in gb.findings],
-            rows=release_rows(gb),
-            legend=LEGEND,
+            strip=environment_strip(gb, self._registry.environments),
+            table=release_table(gb),
+            signs=SIGNS,
             uses=FirstUses(self._registry.glossary, "../"),
             note_is_older=bool(note) and note.written_for != gb.gb_type,
             start_marker=START,
@@ -110,8 +115,14 @@ class BreakPages:
         return seal(page, note)
 
     def _cards(self, gb: GraphBreak, one: Example) -> dict[str, Any]:
-        more = {"reach": _REACH.get(one.repro.reach), "script": f"../{script_file(one.repro)}"}
+        first = [torch for torch in self._releases if gb.programs_for(torch)[0] is one]
+        more = {"reach": _REACH.get(one.repro.reach), "script": f"../{script_file(one.repro)}", "first_in": first}
         return {**samples(gb, one, self._programs), **more}
+
+    def _wordings(self, gb: GraphBreak) -> list[Variant[dict[str, Any]]]:
+        """What torch prints, for each release: captured there, or else in the newest release where it was."""
+        found = variants(self._releases, lambda torch: _printed(gb, torch))
+        return [replace(one, value=_wording(gb, one)) for one in found]
 
     def _script(self, script: FindingScript | None) -> dict[str, str] | None:
         if script is None:
@@ -129,11 +140,8 @@ class BreakPages:
             "permalink": page_permalink(gb),
             "files": links_from("gb", gb),
             "lead": _lead(gb, category),
-            "status": STATUSES[gb.status],
-            "newest_run": _newest_run(gb),
-            "gone": _gone(gb),
+            "badges": variants(self._releases, lambda torch: _badges(gb, torch)),
             "span": release_span(gb),
-            "devices": comma_list(map(device_name, facets_of(gb).get("device", ()))),
             "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
         }
 
@@ -153,32 +161,19 @@ def _lead(gb: GraphBreak, category: Category) -> str:
     return first_sentence(category.why)
 
 
-_NEWEST_RUN = {
-    "stopped": "no longer breaks in torch {torch}",
-    "other id": "another id in torch {torch}",
-    "failed": "the program fails in torch {torch}",
-    "reproduced": "no fix works in torch {torch}",
-}
-
-
-def _newest_run(gb: GraphBreak) -> str:
-    """Said where the newest run is not as good as the status, which counts every release."""
-    if gb.status not in ("verified", "reproduced"):
-        return ""
-    newest = max(gb.best_evidence, key=lambda seen: version_key(seen.environment.torch))
-    verdict = newest.verdicts.get("eager", "")
-    if verdict == gb.status or (verdict == "reproduced" and any(newest.fixes.values())):
-        return ""  # the latter is of an earlier verifier: its fixes held by value
-    return _NEWEST_RUN.get(verdict, "").format(torch=newest.environment.torch)
-
-
-def _gone(gb: GraphBreak) -> str:
-    """Said besides what is proven; an id whose status is `retired` says so already."""
-    if gb.lifecycle == "dropped":
-        return "Removed from the registry"
-    if gb.lifecycle == "retired" and gb.history.retired_in:
-        return f"Not emitted since torch {gb.history.retired_in}"
-    return ""
+def _badges(gb: GraphBreak, torch: str) -> list[tuple[str, str]]:
+    """(look, text): its status in a release, and the newest proof if there is none in this one."""
+    status = gb.status_in(torch) if torch else gb.status
+    since = gb.history.silent_since(torch)
+    if status == "retired" and since:
+        text = f"Not emitted since torch {since}"
+    elif status == "absent" and since:
+        text = "Removed from the registry"
+    else:
+        text = STATUSES[status]
+    proof = gb.newest_proof
+    proven = [(proof.verdict, f"{STATUSES[proof.verdict]} in torch {proof.environment.torch}")] if proof else []
+    return [(status, text), *(proven if status not in _BREAKS else [])]
 
 
 def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, Any]:
@@ -343,18 +338,37 @@ def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
     }
 
 
-def _wording(gb: GraphBreak, programs: Sequence[Example]) -> dict[str, Any]:
-    shown = evidence_to_show(programs[0]) if programs else None
-    newest = max((seen.environment.torch for seen in gb.best_evidence), key=version_key, default="")
+def _printed(gb: GraphBreak, torch: str) -> tuple[str, int]:
+    """(the message, which of the wordings): what differs between releases."""
+    shown = _captured(gb, torch)
+    at = next((at for at, dated in enumerate(gb.revisions) if torch in dated.releases), 0)
+    return shown.message if shown else "", at
+
+
+def _captured(gb: GraphBreak, torch: str) -> Evidence | None:
+    """A message from the program that is shown first for a release; from that release, if it breaks there."""
+    programs = gb.programs_for(torch)
+    if not programs:
+        return None
+    here = programs[0].best_run(torch)
+    return here if here and here.shows_it and here.message else evidence_to_show(programs[0])
+
+
+def _wording(gb: GraphBreak, printed: Variant[tuple[str, int]]) -> dict[str, Any]:
+    torch = printed.releases[0]
+    shown, dated = _captured(gb, torch), gb.revisions[printed.value[1]]
     return {
         "shown": shown,
-        "other_release": shown is not None and shown.environment.torch != newest,
-        "fields": list(wording_fields(gb, shown)),
-        "earlier": [
-            {"releases": _releases(old.releases), "rows": list(_changed_rows(old, new))}
-            for new, old in zip(gb.revisions, gb.revisions[1:], strict=False)
-        ],
+        "other_release": shown is not None and shown.environment.torch != torch,
+        "fields": list(wording_fields(gb, dated, shown)),
     }
+
+
+def _earlier(gb: GraphBreak) -> list[dict[str, Any]]:
+    return [
+        {"releases": _releases(old.releases), "rows": list(_changed_rows(old, new))}
+        for new, old in zip(gb.revisions, gb.revisions[1:], strict=False)
+    ]
 
 
 def _releases(releases: Sequence[str]) -> str:
@@ -392,11 +406,13 @@ def _texts(dated: DatedRevision) -> tuple[str, str, str, str]:
     return revision.gb_type, revision.context, revision.explanation, "\n".join("".join(group) for group in dated.hints)
 
 
-def _places(gb: GraphBreak) -> dict[str, Any]:
-    last: InRelease | None = next((seen for seen in reversed(gb.history.releases) if seen.live), None)
+def _places(gb: GraphBreak, torch: str) -> dict[str, Any] | None:
+    """The lines that emit it in a release, or in the last one that does; None if none does."""
+    here = gb.history.of(torch)
+    last = here if here.live else next((seen for seen in reversed(gb.history.releases) if seen.live), None)
     if last is None:
-        return {"emitted": None}
-    return {"emitted": {"torch": last.torch, "sites": [_site(site, last.torch) for site in last.call_sites]}}
+        return None
+    return {"torch": last.torch, "here": here.live, "sites": [_site(site, last.torch) for site in last.call_sites]}
 
 
 def _site(site: CallSite, torch: str) -> dict[str, str]:

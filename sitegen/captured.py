@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.messages import ParsedMessage, parse_message
-from registry.model import Evidence, Example, GraphBreak
+from registry.model import DatedRevision, Evidence, Example, GraphBreak
 from registry.source_text import is_source_code
 from registry.templates import collapse
 from registry.versions import version_key
@@ -41,9 +41,7 @@ class Field:
 
 def evidence_to_show(gb: GraphBreak | Example) -> Evidence | None:
     """The newest run in which the program gave its own break; of two devices the CPU, which everybody has."""
-    fitting = [
-        seen for seen in gb.fresh_evidence if seen.message and seen.verdicts.get("eager") in ("verified", "reproduced")
-    ]
+    fitting = [seen for seen in gb.fresh_evidence if seen.message and seen.shows_it]
     order = lambda seen: (version_key(seen.environment.torch), seen.environment.device == "cpu")  # noqa: E731
     return max(fitting, key=order, default=None)
 
@@ -58,14 +56,14 @@ def own_message(gb: GraphBreak, message: str) -> ParsedMessage:
     return whole
 
 
-def wording_fields(gb: GraphBreak, shown: Evidence | None) -> Iterator[Field]:
-    """The four fields that Dynamo's registry has, in its order."""
+def wording_fields(gb: GraphBreak, dated: DatedRevision, shown: Evidence | None) -> Iterator[Field]:
+    """The four fields of a wording that Dynamo's registry has, in its order."""
     printed = own_message(gb, shown.message) if shown else ParsedMessage()
-    newest = gb.newest
-    hints = tuple("".join(group) for group in gb.revisions[0].hints if "".join(group).strip())
-    yield _field("graph-break-type", "Type", (printed.gb_type,), (newest.gb_type,))
-    yield _field("context", "Context", (printed.context,), (newest.context,))
-    yield _field("explanation", "Explanation", (printed.explanation,), (newest.explanation,))
+    revision = dated.revision
+    hints = tuple("".join(group) for group in dated.hints if "".join(group).strip())
+    yield _field("graph-break-type", "Type", (printed.gb_type,), (revision.gb_type,))
+    yield _field("context", "Context", (printed.context,), (revision.context,))
+    yield _field("explanation", "Explanation", (printed.explanation,), (revision.explanation,))
     yield _field("hints", "Hints", printed.hints, hints, is_list=True)
 
 

@@ -10,6 +10,7 @@ from registry.model import Category, GraphBreak, Registry
 from registry.snippets import Program, Programs, Snippet
 from sitegen.break_page import samples
 from sitegen.counts import Lists
+from sitegen.by_release import choices
 from sitegen.dashboard import used_categories
 from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about
@@ -25,7 +26,7 @@ def render_categories(registry: Registry, programs: Programs, environment: jinja
     lists = Lists(registry)
     pages = [_context(registry, programs, category, lists) for category in used_categories(registry)]
     template = environment.get_template("category.md.j2")
-    index = environment.get_template("categories.md.j2").render(kinds=pages, statuses=STATUSES)
+    index = environment.get_template("categories.md.j2").render(kinds=pages)
     newest = registry.releases[-1] if registry.releases else ""
     kinds = [{**page, "example": _example(page["breaks"], programs)} for page in pages]
     return {
@@ -41,14 +42,19 @@ def _context(registry: Registry, programs: Programs, category: Category, lists: 
     """Everything `category.md.j2` shows, and a card of `categories.md.j2`."""
     breaks = registry.in_category(category.key)
     fixes = {gb.gb_id: held_fixes(gb, programs.get(gb.gb_id)) for gb in breaks}
-    newest = registry.releases[-1] if registry.releases else ""
+    releases = choices(registry)
+    newest = releases[0] if releases else ""
     return {
         "category": category,
-        "newest": newest,
         "first_sentence": first_sentence(category.why),
         "total": lists.count(category=category.key),
         "live": lists.count(category=category.key, live=newest),
-        "by_status": {status: lists.count(category=category.key, status=status) for status in STATUSES},
+        "with_fix": lists.count(category=category.key, fix="any"),
+        "releases": releases,
+        "coverage": [
+            {"torch": torch, "by_status": {one: lists.count(torch, category=category.key, status=one) for one in STATUSES}}
+            for torch in releases
+        ],
         "by_fix": [(name, lists.count(category=category.key, fix=kind)) for kind, name in KINDS.items()],
         "flags": _flags(breaks, fixes),
         "programs": sum(gb.repro is not None for gb in breaks),
@@ -70,9 +76,10 @@ def _example(breaks: list[tuple[GraphBreak, tuple[Snippet, ...]]], programs: Pro
 
 
 def held_fixes(gb: GraphBreak, program: Program | None) -> tuple[Snippet, ...]:
-    """The fixes that held wherever the program, as it is now, was verified; in the order of the file."""
-    held = {name for seen in gb.fresh_evidence for name, holds in seen.fixes.items() if holds}
-    return tuple(fix for fix in program.fixes if fix.name in held) if program and gb.status == "verified" else ()
+    """The fixes that held where the program, as it is now, was verified, in any release; in the order of the file."""
+    verified = (seen for seen in gb.fresh_evidence if seen.verdict == "verified")
+    held = {name for seen in verified for name, holds in seen.fixes.items() if holds}
+    return tuple(fix for fix in program.fixes if fix.name in held) if program else ()
 
 
 def _flags(breaks: tuple[GraphBreak, ...], fixes: dict[str, tuple[Snippet, ...]]) -> list[tuple[str, list[GraphBreak]]]:

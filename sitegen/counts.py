@@ -21,13 +21,20 @@ class Lists:
     """The ids of the site with their facets, made once for the many numbers of a page."""
 
     def __init__(self, breaks: Iterable[GraphBreak]) -> None:
-        self._facets = tuple(facets_of(gb) for gb in breaks)
+        self._breaks = tuple(breaks)
+        self._facets: dict[str, tuple[Facets, ...]] = {}
 
-    def count(self, **wanted: str) -> Count:
-        """Count the ids that have all these facets; a comma in a value means `or`, `any` that there is a value."""
+    def count(self, torch: str = "", **wanted: str) -> Count:
+        """Count the ids that have all these facets; a comma in a value means `or`, `any` that there is a value.
+
+        `torch` is the release whose status is meant; a count of a status names it.
+        """
+        if torch not in self._facets:
+            self._facets[torch] = tuple(facets_of(gb, torch) for gb in self._breaks)
         choices = {facet: frozenset(value.split(",")) for facet, value in wanted.items()}
-        number = sum(_has_all(facets, choices) for facets in self._facets)
-        return Count(number, list_link(**wanted) if wanted else "index.html")
+        number = sum(_has_all(facets, choices) for facets in self._facets[torch])
+        release = {"torch": torch} if torch else {}
+        return Count(number, list_link(**release, **wanted) if wanted else "index.html")
 
 
 def _has_all(facets: Facets, choices: dict[str, frozenset[str]]) -> bool:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from registry.findings import KINDS
 from registry.ids import local_id
 from registry.model import Category, Finding, GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
-from registry.versions import version_key
 from sitegen.break_cost import break_costs
+from sitegen.by_release import choices
 from sitegen.charts import Series, bars_chart, columns_chart, lines_chart
 from sitegen.counts import Count, Lists
-from sitegen.facets import STATUSES
+from sitegen.facets import EMITTED, STATUSES
 from sitegen.links import source_label, source_url
 from sitegen.programs import most_seen, program_rows
 from sitegen.release_changes import wording_in
@@ -29,18 +28,23 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
     lists = Lists(registry)
     newest = registry.releases[-1] if registry.releases else ""
     releases = [_release_row(lists, torch, registry.built.get(torch, "")) for torch in registry.releases]
-    categories = [_category_row(lists, category, newest) for category in used_categories(registry)]
-    funnel = _funnel(registry, lists)
+    chosen = choices(registry)
+    coverage = [_coverage(lists, torch) for torch in chosen]
+    kinds = {torch: _kind_rows(registry, lists, torch) for torch in chosen}
     return {
         "registry": registry,
         "newest": newest,
         "origin": _origin(registry.origin.source),
         "tiles": _tiles(lists, newest),
         "statuses": STATUSES,
-        "funnel": funnel,
+        "emitted": EMITTED,
+        "choices": chosen,
+        "coverage": coverage,
         "releases": list(reversed(releases)),
-        "categories": categories,
-        "charts": _charts(releases, categories, funnel),
+        "kinds": kinds,
+        "charts": _charts(releases),
+        "kind_charts": {torch: _kinds_chart(torch, rows) for torch, rows in kinds.items()},
+        "funnels": {one["torch"]: _funnel_chart(one) for one in coverage},
         "gaps": _gaps(lists),
         "with_gaps": [gb for gb in registry if gb.registered and gb.newest.gaps],
         "changes": _newest_changes(registry, lists),
@@ -62,29 +66,6 @@ def used_categories(registry: Registry) -> list[Category]:
     return [c for c in (*registry.categories, UNCATEGORISED) if registry.in_category(c.key)]
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """The release and device whose evidence covers most ids: what the funnel counts for."""
-
-    torch: str
-    device: str
-
-    def run(self, *verdicts: str) -> str:
-        """The value of the facet `run` for any of these verdicts under eager."""
-        return ",".join(f"{self.torch} {self.device} eager {verdict}" for verdict in verdicts)
-
-
-def reference_of(registry: Registry, lists: Lists) -> Reference | None:
-    """None as long as nothing has been run with a release that the registry knows."""
-    places = {Reference(one.torch, one.device) for one in registry.environments if one.torch in registry.releases}
-
-    def covered(place: Reference) -> tuple[Any, ...]:
-        count = lists.count(live=place.torch, run=place.run("verified", "reproduced"))
-        return count.number, version_key(place.torch), place.device
-
-    return max(places, key=covered, default=None)
-
-
 def _tiles(lists: Lists, newest: str) -> list[tuple[str, Count]]:
     live = [(f"emitted by torch {newest}", lists.count(live=newest))] if newest else []
     more = [
@@ -97,23 +78,19 @@ def _tiles(lists: Lists, newest: str) -> list[tuple[str, Count]]:
     return [("ids", lists.count()), *live, *(tile for tile in more if tile[1].number)]
 
 
-def _funnel(registry: Registry, lists: Lists) -> dict[str, Any] | None:
-    place = reference_of(registry, lists)
-    if place is None:
-        return None
-    steps = {
-        "Registered": lists.count(registered=place.torch),
-        "Emitted: its source reports it": lists.count(live=place.torch),
-        "Reproduced: a program causes it": lists.count(live=place.torch, run=place.run("verified", "reproduced")),
-        "Verified: a fix works, too": lists.count(live=place.torch, run=place.run("verified")),
-    }
+def _coverage(lists: Lists, torch: str) -> dict[str, Any]:
+    """What is proven of the ids that one release emits."""
+    count = lambda status: lists.count(torch, live=torch, status=status)  # noqa: E731
     return {
-        "torch": place.torch,
-        "device": place.device,
-        "steps": steps,
-        "not_run": lists.count(live=place.torch, status="not-run"),
-        "unreached": lists.count(live=place.torch, status="unreached"),
-        "open": lists.count(live=place.torch, status="open"),
+        "torch": torch,
+        "live": lists.count(live=torch),
+        "steps": {
+            "Registered": lists.count(registered=torch),
+            "Emitted: its source reports it": lists.count(live=torch),
+            "Reproduced: a program causes it": count("verified,reproduced"),
+            "Verified: a fix works, too": count("verified"),
+        },
+        "by_status": {status: count(status) for status in EMITTED},
     }
 
 
@@ -122,27 +99,35 @@ def _release_row(lists: Lists, torch: str, built: str) -> dict[str, Any]:
     return {"torch": torch, "built": built, **{facet: lists.count(**{facet: torch}) for facet in facets}}
 
 
-def _category_row(lists: Lists, category: Category, newest: str) -> dict[str, Any]:
-    return {
-        "category": category,
-        "total": lists.count(category=category.key),
-        "live": lists.count(category=category.key, live=newest),
-        "by_status": {status: lists.count(category=category.key, status=status) for status in STATUSES},
-        "notes": lists.count(category=category.key, note="yes"),
-        "gaps": lists.count(category=category.key, gap=",".join(GAPS)),
-    }
+def _kind_rows(registry: Registry, lists: Lists, torch: str) -> list[dict[str, Any]]:
+    """The kinds of breaks, by status in one release."""
+    return [
+        {
+            "category": category,
+            "total": lists.count(category=category.key),
+            "live": lists.count(category=category.key, live=torch),
+            "by_status": {one: lists.count(torch, category=category.key, status=one) for one in STATUSES},
+            "notes": lists.count(category=category.key, note="yes"),
+            "gaps": lists.count(category=category.key, gap=",".join(GAPS)),
+        }
+        for category in used_categories(registry)
+    ]
 
 
-def _charts(
-    releases: list[dict[str, Any]], categories: list[dict[str, Any]], funnel: dict[str, Any] | None
-) -> dict[str, str]:
-    charts = {
-        "categories": bars_chart(
-            "Ids by kind and status",
-            {row["category"].title: row["by_status"] for row in categories},
-            {status: name.lower() for status, name in STATUSES.items()},
-        )
-    }
+def _kinds_chart(torch: str, rows: list[dict[str, Any]]) -> str:
+    statuses = {status: name.lower() for status, name in STATUSES.items()}
+    return bars_chart(
+        f"Ids by kind and status in torch {torch}", {row["category"].title: row["by_status"] for row in rows}, statuses
+    )
+
+
+def _funnel_chart(coverage: dict[str, Any]) -> str:
+    steps = {label: {"step": count} for label, count in coverage["steps"].items()}
+    return bars_chart(f"From registered to verified, torch {coverage['torch']}", steps, {"step": ""})
+
+
+def _charts(releases: list[dict[str, Any]]) -> dict[str, str]:
+    charts = {}
     if releases:
         charts["ids"] = lines_chart(
             "Ids registered and emitted, by torch release", _along(releases, "registered", "live"), {"live": "emitted"}
@@ -154,9 +139,6 @@ def _charts(
             changes,
             {"retired": "no longer emitted"},
         )
-    if funnel:
-        steps = {label: {"step": count} for label, count in funnel["steps"].items()}
-        charts["funnel"] = bars_chart(f"From registered to verified, torch {funnel['torch']}", steps, {"step": ""})
     return charts
 
 

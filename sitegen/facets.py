@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
 
 from registry.model import Environment, GraphBreak, Registry
@@ -12,12 +12,24 @@ Facets = Mapping[str, tuple[str, ...]]
 STATUSES = {
     "verified": "Verified fix",
     "reproduced": "Reproduced, no fix",
+    "elsewhere": "Seen in another release",
     "not-run": "Needs another environment",
     "unreached": "Not triggered",
-    "retired": "Retired, no program",
     "open": "No program yet",
+    "retired": "Not emitted",
+    "absent": "Not in this release",
 }
-"""Status -> its name on the site, best first."""
+"""Status in a release -> its name on the site; first of what the release emits, best first."""
+
+EMITTED = tuple(status for status in STATUSES if status not in ("retired", "absent"))
+"""Those of ids that the release emits."""
+
+
+
+def statuses(gb: GraphBreak, releases: Iterable[str]) -> str:
+    """For the scripts: a digit per release, the place of its status there in STATUSES."""
+    return "".join(str(list(STATUSES).index(gb.status_in(torch))) for torch in releases)
+
 
 FACETS = {
     "category": "kind",
@@ -44,12 +56,15 @@ OF_RELEASES = ("since", "registered", "live", "new", "reworded", "meaning", "ret
 """Facets whose values are torch releases: their order is that of the releases, so `ge:2.13.0` means something."""
 
 
-def facets_of(gb: GraphBreak) -> Facets:
-    """Return every facet of one id with the values it has; one without a value is left out."""
+def facets_of(gb: GraphBreak, torch: str = "") -> Facets:
+    """Return every facet of one id with the values it has; one without a value is left out.
+
+    Its status is that in one release, by default the newest.
+    """
     history = gb.history
     found = {
         "category": [gb.category],
-        "status": [gb.status],
+        "status": [gb.status_in(torch) if torch else gb.status],
         "lifecycle": [gb.lifecycle],
         "since": [history.first_release] if history.first_release else [],
         "registered": [seen.torch for seen in history.releases if seen.registered],
@@ -58,9 +73,9 @@ def facets_of(gb: GraphBreak) -> Facets:
         "reworded": list(history.reworded_in),
         "meaning": list(history.meaning_changed_in),
         "retired": [history.retired_in] if history.retired_in else [],
-        "device": sorted({seen.environment.device for seen in gb.best_evidence if _shows_it(seen.verdicts)}),
+        "device": sorted({seen.environment.device for seen in gb.best_evidence if seen.shows_it}),
         "run": [run_value(seen.environment, *run) for seen in gb.best_evidence for run in seen.verdicts.items()],
-        "fix": sorted(set(gb.repro.fixes.values())) if gb.repro and gb.status == "verified" else [],
+        "fix": sorted(_kinds_of_fixes(gb)),
         "note": ["yes"] if gb.note else [],
         "gap": list(gb.newest.gaps) if gb.registered else [],
         "finding": sorted({one.kind for one in gb.findings}),
@@ -69,8 +84,10 @@ def facets_of(gb: GraphBreak) -> Facets:
     return {facet: tuple(values) for facet, values in found.items() if values}
 
 
-def _shows_it(verdicts: Mapping[str, str]) -> bool:
-    return bool({"verified", "reproduced"} & set(verdicts.values()))
+def _kinds_of_fixes(gb: GraphBreak) -> set[str]:
+    """Of the fixes that were verified, in any release."""
+    proofs = ((one.repro, seen) for one in gb.programs for seen in one.fresh_evidence if seen.verdict == "verified")
+    return {repro.fixes[name] for repro, seen in proofs for name, holds in seen.fixes.items() if holds}
 
 
 def run_value(environment: Environment, backend: str, verdict: str) -> str:

@@ -12,6 +12,7 @@ from registry.advice import Advice
 from registry.model import Category, GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
 from registry.versions import version_key
+from sitegen.by_release import choices
 from sitegen.compact import data_script
 from sitegen.counts import Lists
 from sitegen.facets import STATUSES, facet_values, facets_of, list_link
@@ -39,6 +40,7 @@ def home_context(registry: Registry, advice: Mapping[str, Advice]) -> dict[str, 
         "registry": registry,
         "kinds": [kinds[key] for key in values["category"]],
         "statuses": STATUSES,
+        "choices": choices(registry),
         "releases": registry.releases[::-1],
         "fixes": values["fix"],
         "devices": values["device"],

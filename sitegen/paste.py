@@ -9,8 +9,9 @@ from registry.forms import ANCHOR, COMPILER_SIGNS, ENOUGH, WHOLE, FormTemplate
 from registry.model import OtherMessage, Registry
 from registry.templates import DISTINCTIVE, INFORMATIVE, Template
 from registry.vocabulary import Vocabulary, Wording, collect_vocabulary
+from sitegen.by_release import choices
 from sitegen.compact import compact, data_script
-from sitegen.facets import STATUSES
+from sitegen.facets import STATUSES, statuses
 
 
 def render_paste(registry: Registry) -> dict[str, str]:
@@ -21,6 +22,7 @@ def render_paste(registry: Registry) -> dict[str, str]:
         ("distinctive", compact(DISTINCTIVE)),
         ("informative", compact(INFORMATIVE)),
         ("statuses", compact(STATUSES)),
+        ("releases", compact(choices(registry))),
         ("silent", _object((kind, compact(sorted(gb_ids))) for kind, gb_ids in known.silent.items())),
         ("unregistered", _array(map(compact, sorted(known.unregistered)))),
         ("breaks", _array(_breaks(registry, known))),
@@ -65,9 +67,10 @@ def _layout() -> dict[str, object]:
 
 
 def _breaks(registry: Registry, known: Vocabulary) -> Iterator[str]:
-    """[id, title, status], live ids before dead ones: the order decides between candidates."""
+    """[id, title, statuses], live ids before dead ones: the order decides between candidates."""
     by_id = {gb.gb_id: gb for gb in registry}
-    return (compact([gb_id, by_id[gb_id].gb_type, by_id[gb_id].status]) for gb_id in known.gb_ids)
+    releases = choices(registry)
+    return (compact([gb_id, by_id[gb_id].gb_type, statuses(by_id[gb_id], releases)]) for gb_id in known.gb_ids)
 
 
 def _limits() -> dict[str, object]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from registry.coverage import best_verdict
 from registry.evidence_changes import RUN_GROUPS, turned
 from registry.model import GraphBreak, Registry, Revision
 
@@ -42,7 +41,7 @@ def compare_runs(registry: Registry, pair: Pair, device: str) -> Changes:
     """Group the ids by what their programs did under eager on one device, in both releases."""
     found = []
     for gb in registry:
-        before, after = (best_verdict(gb, torch, device) for torch in (pair.before, pair.after))
+        before, after = (gb.verdict_in(torch, device) for torch in (pair.before, pair.after))
         group = turned(before, after)
         if group:
             found.append((group, gb))

@@ -1,27 +1,35 @@
-"""The table that answers "is it my torch version?": a row per release, what is known of it in few signs."""
+"""What answers "is it my torch version?": a strip with a box per environment, and a table with a row per release."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from registry.ids import is_local
-from registry.model import VERIFIER, Evidence, GraphBreak, InRelease
+from registry.model import VERIFIER, Environment, Evidence, GraphBreak, InRelease
 from sitegen.changes import changes_in
 from sitegen.links import source_label, source_url
+from sitegen.sentences import device_name
 
-LEGEND = (
-    "● the program breaks with this id · ○ it no longer breaks · ✓ listed, or a fix works · "
-    "✗ the program fails, or no fix works · – not listed, not emitted, or can't run there · a dot: not run. "
-    "“line” is the line in torch's source that emits the break. “mock” is the mock accelerator."
-)
+SIGNS = {
+    "✓": "breaks with this id, and a fix works",
+    "●": "breaks with this id; we know no fix that works",
+    "○": "compiles without a break",
+    "GB…": "breaks with that id instead",
+    "✗": "the program fails",
+    "–": "torch does not emit the break, or the program can't run there",
+    "·": "not run",
+}
+"""The legend; docs/about.md has it too."""
 
 _CHANGES = {"retired": "no longer emitted"}
+_BACKENDS = {"eager": "", "inductor": "Inductor", "mock": "mock"}
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One sign of the table, what it means, and how it looks; a word where no sign will do."""
+    """One sign, what it means, and how it looks; a word where no sign will do."""
 
     sign: str
     look: str
@@ -30,28 +38,47 @@ class Cell:
     link: str = ""
 
 
-_UNKNOWN = Cell("·", "no", "not run")
+_UNKNOWN = Cell("·", "unknown", "not run")
+_NOT_EMITTED = Cell("–", "no", "not emitted")
 _VERDICTS = {
-    "verified": Cell("●", "breaks", "breaks, and a fix works"),
-    "reproduced": Cell("●", "breaks", "breaks"),
-    "stopped": Cell("○", "works", "no longer breaks: the program compiles"),
+    "verified": Cell("✓", "fixed", "breaks, and a fix works"),
+    "reproduced": Cell("●", "breaks", "breaks; we know no fix that works"),
+    "stopped": Cell("○", "works", "compiles without a break"),
     "other id": Cell("", "other", "breaks with another id", word="other id"),
     "not applicable": Cell("–", "no", "can't run there"),
-    "failed": Cell("✗", "other", "the program fails"),
+    "failed": Cell("✗", "fails", "the program fails"),
 }
 
 
-def release_rows(gb: GraphBreak) -> list[dict[str, Any]]:
-    """Newest release first, from the first release that knew the id."""
-    return [_row(gb, seen) for seen in reversed(gb.history.since_known)]
+def environment_strip(gb: GraphBreak, environments: Iterable[Environment]) -> list[dict[str, Any]]:
+    """A box for each environment in which programs were run, the oldest release first."""
+    places = dict.fromkeys((one.torch, one.device) for one in environments)
+    return [
+        {"torch": torch, "device": "" if device == "cpu" else device_name(device), "cell": _box(gb, torch, device)}
+        for torch, device in places
+    ]
 
 
-def _row(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:
-    runs = {one.environment.device: one for one in gb.best_evidence if one.environment.torch == seen.torch}
+def _box(gb: GraphBreak, torch: str, device: str) -> Cell:
+    ran = _verdict(gb.best_run(torch, device), "eager")
+    return ran if gb.history.of(torch).live or ran.look not in ("no", "unknown") else _NOT_EMITTED
+
+
+def release_table(gb: GraphBreak) -> dict[str, Any]:
+    """`columns`: where its programs were run, CPU and eager first. `rows`: since the id is known, newest first."""
+    ran = {(seen.environment.device, backend) for seen in gb.best_evidence for backend in seen.verdicts}
+    columns = sorted(ran, key=lambda one: (one[0], list(_BACKENDS).index(one[1])))
+    return {
+        "columns": [" ".join(filter(None, (device_name(device), _BACKENDS[backend]))) for device, backend in columns],
+        "rows": [_row(gb, seen, columns) for seen in reversed(gb.history.since_known)],
+    }
+
+
+def _row(gb: GraphBreak, seen: InRelease, columns: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    changes = [_CHANGES.get(change, change) for change in changes_in(gb.history, seen.torch)]
     return {
         "torch": seen.torch,
-        "change": ", ".join(_CHANGES.get(change, change) for change in changes_in(gb.history, seen.torch)),
-        "listed": Cell("✓", "works", "listed") if seen.registered else Cell("–", "no", "not listed"),
+        "change": ", ".join(changes if seen.registered else [*changes, "not listed"]),
         "sites": [
             {
                 "url": source_url(site, seen.torch),
@@ -61,13 +88,7 @@ def _row(gb: GraphBreak, seen: InRelease) -> dict[str, Any]:
             }
             for site in seen.call_sites
         ],
-        "cells": [
-            _verdict(runs.get("cpu"), "eager"),
-            _verdict(runs.get("cuda"), "eager"),
-            _fix(runs),
-            _backend(runs, "inductor"),
-            _backend(runs, "mock"),
-        ],
+        "cells": [_verdict(gb.best_run(seen.torch, device), backend) for device, backend in columns],
     }
 
 
@@ -76,6 +97,8 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
     if evidence is None or verdict is None:
         return _UNKNOWN
     cell = _VERDICTS.get(verdict, replace(_UNKNOWN, title=verdict, word=verdict))
+    if backend == "eager" and any(evidence.fixes.values()):
+        return replace(_VERDICTS["verified"], title=f"breaks; {_fixes(evidence)}")
     if verdict == "other id" and backend == "eager" and evidence.ids:
         gb_id = evidence.ids[0]
         link = "" if is_local(gb_id) else f"{gb_id.lower()}.html"  # a local id has a page only when captured
@@ -83,20 +106,8 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
     return cell
 
 
-def _fix(runs: dict[str, Evidence]) -> Cell:
-    fixes = [held for evidence in runs.values() for held in evidence.fixes.values()]
-    if not fixes:
-        return _UNKNOWN
-    if not any(fixes):
-        return Cell("✗", "other", "no fix works")
-    said = "every fix works" if all(fixes) else "a fix works, but not every one"
-    if any(evidence.fails_with for evidence in runs.values()):
-        said += ", but not with every backend"
-    is_earlier = all(evidence.verifier < VERIFIER for evidence in runs.values())
-    return Cell("✓", "works", f"{said}; gradients not compared (older check)" if is_earlier else said)
-
-
-def _backend(runs: dict[str, Evidence], backend: str) -> Cell:
-    """On any device: the backend tells whether break and fix are the same there."""
-    found = [evidence for evidence in runs.values() if backend in evidence.verdicts]
-    return _verdict(found[0], backend) if found else _UNKNOWN
+def _fixes(evidence: Evidence) -> str:
+    said = "every fix works" if all(evidence.fixes.values()) else "a fix works, but not every one"
+    if evidence.fails_with:
+        said += ", and not with every backend"
+    return said if evidence.verifier == VERIFIER else f"{said}; gradients not compared (older check)"

@@ -8,7 +8,6 @@ from typing import Any
 
 import jinja2
 
-from registry.coverage import best_verdict
 from registry.evidence_changes import RUN_GROUPS, VERDICTS
 from registry.model import GraphBreak, Registry
 from sitegen.compact import compact, data_script
@@ -90,7 +89,7 @@ def _runs(registry: Registry) -> list[dict[str, Any]]:
 
 
 def _verdicts(gb: GraphBreak, pair: Pair, device: str) -> tuple[str, str]:
-    before, after = (VERDICTS[best_verdict(gb, torch, device)] for torch in (pair.before, pair.after))
+    before, after = (VERDICTS[gb.verdict_in(torch, device)] for torch in (pair.before, pair.after))
     return before, after
 
 
@@ -130,7 +129,7 @@ def _id_data(gb: GraphBreak, releases: tuple[str, ...], devices: list[str]) -> d
         "live": "".join("1" if live.get(torch) else "0" for torch in releases),
         "meaning": [releases.index(torch) for torch in gb.history.meaning_changed_in],
         "runs": {
-            device: "".join(str(verdicts.index(best_verdict(gb, torch, device))) for torch in releases)
+            device: "".join(str(verdicts.index(gb.verdict_in(torch, device))) for torch in releases)
             for device in devices
             if gb.best_evidence
         },

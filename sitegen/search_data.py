@@ -17,8 +17,9 @@ from registry.message_layout import BEFORE_WORDS
 from registry.model import GraphBreak, OtherMessage, Registry
 from registry.taxonomy import UNCATEGORISED
 from sitegen.captured import evidence_to_show, own_message
+from sitegen.by_release import choices
 from sitegen.compact import compact
-from sitegen.facets import FACETS, OF_RELEASES, STATUSES, Facets, facet_values, facets_of
+from sitegen.facets import FACETS, OF_RELEASES, STATUSES, Facets, facet_values, facets_of, statuses
 
 SCHEMA = 2
 
@@ -33,13 +34,15 @@ def render_search_data(registry: Registry, advice: Mapping[str, Advice]) -> str:
     """Return the file's text."""
     values = facet_values(registry)
     kinds = (*registry.categories, UNCATEGORISED)
+    releases = choices(registry)
     titles = {"category": {kind.key: kind.title for kind in kinds}, "status": STATUSES}
     facets = [_line(_facet(name, values[name], titles.get(name, {}))) for name in FACETS]
-    breaks = [_line(_entry(gb, advice[gb.gb_id], values)) for gb in registry]
+    breaks = [_line({**_entry(gb, advice[gb.gb_id], values), "statuses": statuses(gb, releases)}) for gb in registry]
     messages = [_line(_message(one)) for one in registry.other_messages]
     return (
         f'{{"schema":{SCHEMA},\n"before":{compact(BEFORE_WORDS)},\n"kinds":'
         + compact({kind.key: f"{kind.title} {kind.why} {kind.way_out}" for kind in kinds})
+        + f',\n"releases":{compact(releases)}'
         + ',\n"facets":[\n'
         + ",\n".join(facets)
         + '\n],\n"breaks":[\n'

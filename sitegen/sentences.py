@@ -27,8 +27,8 @@ def comma_list(parts: Iterable[str]) -> str:
 
 
 def release_span(gb: GraphBreak) -> str:
-    """`torch 2.8.0 – 2.15.0`: the first release that had it, and the last that emits it."""
-    first, last = gb.history.first_release, gb.history.last_live
-    if first is None:
-        return "in no release yet" if gb.registered and not gb.local else ""
-    return f"torch {first} – {last}" if last and last != first else f"torch {first}"
+    """`emitted by torch 2.8.0 – 2.15.0`: the first and the last release that emit it."""
+    live = [seen.torch for seen in gb.history.releases if seen.live]
+    if live:
+        return f"emitted by torch {' – '.join(dict.fromkeys((live[0], live[-1])))}"
+    return "in no release yet" if gb.registered and not gb.local and not gb.history.first_release else ""

@@ -10,6 +10,7 @@ from pathlib import Path
 import jinja2
 
 from registry.glossary import term_anchor
+from sitegen.by_release import variants
 from sitegen.code import escape_code
 from sitegen.escape import breakable, prose, verbatim
 from sitegen.links import page_link
@@ -38,6 +39,7 @@ def template_environment(templates: Path) -> jinja2.Environment:
         "device": device_name,
         "page_link": page_link,
     }
+    environment.globals["variants"] = variants
     return environment
 
 

@@ -22,7 +22,7 @@ def main(argv: Sequence[str]) -> int:
     """Print the counts. Exit code 2 if the data can't be read or the release is not known."""
     parser = argparse.ArgumentParser(prog="graphbreak status", description="Count the ids with a program and a fix.")
     parser.add_argument("--torch", metavar="RELEASE", help="default: the newest release in the registry")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="", help="default: any on which the programs were run")
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
     arguments = parser.parse_args(argv)
     try:
@@ -42,7 +42,8 @@ def main(argv: Sequence[str]) -> int:
     if arguments.json:
         print(json.dumps({**asdict(total), "fixes": fixes, "gradients": gradients, "fails_with": failing}))
         return DONE
-    print(f"torch {torch}, {arguments.device}")
+    ran = [one.device for one in registry.environments if one.torch == torch]
+    print(f"torch {torch}, {arguments.device or ' and '.join(dict.fromkeys(ran)) or 'not run'}")
     rows = {**by_category(registry, torch, arguments.device), "all": total}
     print("\n".join(_table(rows)))
     print(f"fixes that hold: {', '.join(f'{count} {kind}' for kind, count in fixes.items())}")

@@ -11,7 +11,7 @@ export function readState(query) {
   const pairs = [...new URLSearchParams(query)].filter(([, value]) => value !== "");
   return {
     text: pairs.find(([name]) => name === "q")?.[1] ?? "",
-    pairs: pairs.filter(([name]) => name !== "q"),
+    pairs: pairs.filter(([name]) => !["q", "torch"].includes(name)), // the reader's torch is no filter
   };
 }
 

@@ -2,6 +2,7 @@
 
 import { markdownOf, oldWords } from "./findings-markdown.js";
 import { load, root } from "./loading.js";
+import { askedFor, meant } from "./my-torch.js";
 
 let reading;
 
@@ -14,7 +15,7 @@ export async function findBreaks(text) {
 
 async function startReading() {
   const [makeReader, wordings, answers] = await Promise.all(["js/log-reader", "data/wordings", "data/answers"].map(load));
-  const known = { wordings, answers };
+  const known = { wordings, answers, torch: meant(wordings.releases, askedFor()) };
   try {
     return readInWorker(makeReader, known);
   } catch {

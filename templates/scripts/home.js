@@ -5,6 +5,7 @@ import { readPairs, showPairs } from "./controls.js";
 import { facetTable, filterOf, passesAll, readState, valuesOf, writeState } from "./filters.js";
 import { findBreaks, renderFindings } from "./findings.js";
 import { load } from "./loading.js";
+import { inAddress } from "./my-torch.js";
 import { button, completeRow, element, emptyAdvice, markWords, messageItem, rowsOf } from "./results.js";
 import { buildIndex, idOf, search } from "./search.js";
 
@@ -44,9 +45,34 @@ async function loadIndex() {
   const table = facetTable(data.facets);
   const kindOf = (entry) => data.kinds[valuesOf(entry, table.get("category"))[0]] ?? "";
   const breaks = data.breaks.filter(({ id }) => rows.has(id.toLowerCase())); // a page from a cache may be older than its data
-  loaded = { table, index: buildIndex(breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before) };
+  loaded = { table, index: buildIndex(breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before), releases: data.releases };
+  showStatuses(loaded);
   return loaded;
 }
+
+/** The status of each break in the reader's torch: in its row, and for the filter. */
+function showStatuses({ table, index, releases }) {
+  const at = Math.max(0, releases.indexOf(document.documentElement.dataset.torch));
+  const facet = table.get("status");
+  const counts = facet.values.map(() => 0);
+  for (const entry of index.entries) {
+    const place = Number(entry.statuses[at]);
+    counts[place] += 1;
+    entry.facets.status = (1 << place).toString(16);
+    const shown = rows.get(entry.key).querySelector(".row-status");
+    shown.className = `row-status status-${facet.values[place]}`;
+    shown.textContent = facet.titles[place];
+  }
+  for (const option of form.elements.status.options) {
+    const place = facet.places.get(option.value);
+    if (place !== undefined) option.textContent = `${facet.titles[place]} (${counts[place]})`;
+  }
+}
+
+document.addEventListener("torch", async () => {
+  showStatuses(loaded ?? (await loadIndex()));
+  show();
+});
 
 function whenIdle(work) {
   if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: 3000 });
@@ -254,14 +280,14 @@ document.querySelector("#content").addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   if (link.matches('[href^="index.html?"]')) {
     event.preventDefault();
-    change(readState(new URL(link.href).search));
+    change(readState(new URL(link.href).search)); // no such link here names a torch
   } else remember(link.getAttribute("href"));
 });
 
 // The address and the back button
 
 function address() {
-  return location.pathname + writeState(state);
+  return location.pathname + writeState({ ...state, pairs: [...state.pairs, ...inAddress()] });
 }
 
 /** Write the state into the current entry of the history, with what the address does not hold. */
@@ -345,4 +371,5 @@ async function showFindings(text) {
 history.scrollRestoration = "manual"; // results come later than the browser's own attempt
 restore(history.state).then(() => isLog(state.text) && showFindings(state.text));
 box.addEventListener("focus", () => loadIndex().catch(() => {}), { once: true });
-whenIdle(() => loadIndex().catch(() => {}));
+if (inAddress().length) loadIndex().catch(() => {});
+else whenIdle(() => loadIndex().catch(() => {}));

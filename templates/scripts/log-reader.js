@@ -4,9 +4,9 @@ import { makeReport } from "./log-report.js";
 import { Matcher } from "./matching.js";
 
 /** A function that reads a log. */
-export function readerWith({ wordings, answers }) {
+export function readerWith({ wordings, answers, torch }) {
   const matcher = new Matcher(wordings);
-  return (text) => makeReport(text, matcher, wordings, answers);
+  return (text) => makeReport(text, matcher, wordings, answers, torch);
 }
 
 /** In a worker: the first message brings the wordings and answers, each later one a text to read. */

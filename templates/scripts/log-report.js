@@ -4,9 +4,11 @@ import { adviseFor } from "./answers.js";
 
 const EXCERPT = 4_000;
 
-/** Name everything in `text`; `wordings` is what the matcher was built from, `answers` what is known of each id. */
-export function makeReport(text, matcher, wordings, answers) {
-  const known = new Map(wordings.breaks.map(([gbId, title, status]) => [gbId, { title, status }]));
+/** Name everything in `text`; `wordings` is what the matcher was built from, `answers` what is known of each id, `torch` the reader's. */
+export function makeReport(text, matcher, wordings, answers, torch = "") {
+  const at = Math.max(0, wordings.releases.indexOf(torch));
+  const keys = Object.keys(wordings.statuses);
+  const known = new Map(wordings.breaks.map(([gbId, title, statuses]) => [gbId, { title, status: keys[statuses[at]] }]));
   const groups = new Map();
   let messages = 0;
   let shared = false;

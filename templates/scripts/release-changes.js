@@ -41,14 +41,15 @@ export function neverRun(data, from, to) {
   return [...new Set([from, to])].filter((one) => !ran.has(one));
 }
 
-/** The two releases that an address names; where it names none, or one that is not there, the newest that were run. */
-export function chosen(data, query) {
+/** The two releases that an address names; else from the reader's torch, or the last but one that was run, to the newest. */
+export function chosen(data, query, mine = "") {
   const known = data.releases.map((one) => one.torch);
   const asked = new URLSearchParams(query);
   const pick = (name, otherwise) => (known.includes(asked.get(name)) ? asked.get(name) : otherwise);
   const ran = known.filter((torch) => Object.values(data.devices).flat().includes(torch));
   const newest = ran.length > 1 ? ran : known;
-  return { from: pick("from", newest.at(-2) ?? newest.at(-1)), to: pick("to", newest.at(-1)) };
+  const start = ran.includes(mine) && mine !== newest.at(-1) ? mine : (newest.at(-2) ?? newest.at(-1));
+  return { from: pick("from", start), to: pick("to", newest.at(-1)) };
 }
 
 function places(data, from, to) {

@@ -1,6 +1,7 @@
 // The releases page: choose two, and see what differs. The choice is in the address, so it can be sent to somebody.
 
 import { load, root } from "./loading.js";
+import { askedFor } from "./my-torch.js";
 import { chosen, compareReleases, compareRuns, devicesOfBoth, neverRun } from "./release-changes.js";
 
 const form = document.getElementById("compare");
@@ -21,7 +22,7 @@ async function start() {
     shown.append(paragraph("The data for comparing could not be loaded. The lists below are complete without it."));
     return;
   }
-  const follow = () => show(data, chosen(data, location.search));
+  const follow = () => show(data, chosen(data, location.search, askedFor()));
   const choose = (pair) => {
     const address = new URL(location.href);
     address.searchParams.set("from", pair.from);

@@ -1,4 +1,7 @@
-// On every page: `/` goes to the search box, code gets a button that copies it, and the keyboard can scroll what is wide.
+// On every page: `/` goes to the search box, code gets a button that copies it, the keyboard can scroll what is wide, and
+// what is said of a release follows the reader's torch.
+
+import { followTorch } from "./my-torch.js";
 
 const search = document.querySelector("input[type=search]");
 
@@ -63,9 +66,13 @@ for (const tabs of document.querySelectorAll("nav.tabs")) {
       links[next].focus();
     });
   });
+  const firstIn = (torch) => links.findIndex((link) => link.dataset.firstIn.split(" ").includes(torch));
   choose(Math.max(0, named()));
   addEventListener("hashchange", () => named() >= 0 && choose(named()));
+  document.addEventListener("torch", () => named() < 0 && choose(Math.max(0, firstIn(document.documentElement.dataset.torch))));
 }
+
+followTorch();
 
 for (const wide of document.querySelectorAll("main pre, main table")) {
   if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;

@@ -465,7 +465,7 @@
 "GB4271":{"titles":["__class__ assignment on user-defined object"],"wording":[-1,-1,-1,-1,0,0,0,0,0,0,0],"live":"00001111111","meaning":[],"runs":{"cpu":"26661660660","cuda":"66661666666"}},
 "GB4297":{"titles":["Call to `torch._dynamo.skip_frame()`"],"wording":[-1,-1,-1,-1,0,0,0,0,0,0,0],"live":"00001111111","meaning":[],"runs":{"cpu":"26660660660","cuda":"66660666666"}},
 "GB4307":{"titles":["torch.switch: empty branches"],"wording":[-1,-1,-1,-1,-1,-1,-1,-1,0,0,0],"live":"00000000111","meaning":[],"runs":{"cpu":"56665665661","cuda":"66665666666"}},
-"GB4315":{"titles":["RuntimeError when making fake tensor call"],"wording":[-1,-1,-1,-1,0,0,0,0,0,0,0],"live":"00001111000","meaning":[],"runs":{"cpu":"46660660660","cuda":"66660666666"}},
+"GB4315":{"titles":["RuntimeError when making fake tensor call"],"wording":[-1,-1,-1,-1,0,0,0,0,0,0,0],"live":"00001111111","meaning":[],"runs":{"cpu":"46660660660","cuda":"66660666666"}},
 "GB4347":{"titles":["Missing tp_iternext"],"wording":[-1,-1,-1,-1,-1,-1,-1,0,0,0,0],"live":"00000001111","meaning":[],"runs":{"cpu":"36663660662","cuda":"66663666666"}},
 "GB4372":{"titles":["autograd_function_kwonly_args"],"wording":[-1,-1,-1,-1,-1,-1,-1,0,0,0,0],"live":"00000001111","meaning":[],"runs":{"cpu":"26662661661","cuda":"66662666666"}},
 "GB4393":{"titles":["issubclass() with unsupported arguments"],"wording":[-1,-1,-1,-1,-1,-1,-1,0,0,0,0],"live":"00000001111","meaning":[],"runs":{"cpu":"36663660660","cuda":"66663666666"}},

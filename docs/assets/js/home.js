@@ -17,7 +17,7 @@ function readState(query) {
   const pairs = [...new URLSearchParams(query)].filter(([, value]) => value !== "");
   return {
     text: pairs.find(([name]) => name === "q")?.[1] ?? "",
-    pairs: pairs.filter(([name]) => name !== "q"),
+    pairs: pairs.filter(([name]) => !["q", "torch"].includes(name)), // the reader's torch is no filter
   };
 }
 
@@ -476,11 +476,96 @@ function request(name) {
 return { root, load };
 })();
 
+modules["my-torch"] = (() => {
+// The torch that the reader uses: in the address, and kept for other pages. Without a choice it is the newest that we know.
+
+const KEPT = "graph-breaks-torch";
+const controls = [...document.querySelectorAll(".my-torch")];
+const releases = controls[0]?.dataset.releases.split(" ") ?? []; // newest first
+
+/** The one of `known`, newest first, that "2.9.1", "2.9" or another 2.9 means; otherwise the newest. */
+function meant(known, asked) {
+  const minor = `${asked.split(".").slice(0, 2).join(".")}.`;
+  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(minor)) ?? known[0] ?? "";
+}
+
+/** What the address asks for, or else an earlier page, or the choice of an earlier visit; "" if none does. */
+function askedFor() {
+  const inAddress = new URLSearchParams(location.search).get("torch");
+  if (inAddress) keep("sessionStorage", inAddress); // somebody else's choice, or that of a link: not for the next visit
+  return inAddress || kept("sessionStorage") || kept("localStorage");
+}
+
+/** The release that this page shows, as [name, value] pairs for its address; the newest is not named. */
+function inAddress() {
+  const { torch } = document.documentElement.dataset;
+  return torch && torch !== releases[0] ? [["torch", torch]] : [];
+}
+
+/** Turn this page to the reader's release, and again when another is chosen. */
+function followTorch() {
+  if (!releases.length) return;
+  for (const control of controls) control.querySelector("b").replaceWith(selectOf());
+  for (const link of document.querySelectorAll('a[href^="?torch="]')) {
+    link.addEventListener("click", (event) => {
+      event.preventDefault(); // the page stays where it is
+      choose(link.dataset.release);
+    });
+  }
+  turnTo(meant(releases, askedFor()));
+}
+
+function selectOf() {
+  const select = document.createElement("select");
+  select.append(...releases.map((torch, at) => new Option(at ? torch : `${torch} (newest)`, torch)));
+  select.addEventListener("change", () => choose(select.value));
+  return select;
+}
+
+function choose(torch) {
+  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch === releases[0] ? "" : torch);
+  turnTo(torch);
+}
+
+function turnTo(torch) {
+  document.documentElement.dataset.torch = torch;
+  const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "torch");
+  const query = new URLSearchParams([...others, ...inAddress()]);
+  history.replaceState(history.state, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
+  for (const control of controls) control.querySelector("select").value = torch;
+  for (const one of document.querySelectorAll("[data-torch]:not(html)")) one.hidden = !one.dataset.torch.split(" ").includes(torch);
+  for (const one of document.querySelectorAll("[data-release]")) {
+    if (one.dataset.release === torch) one.setAttribute("aria-current", "true");
+    else one.removeAttribute("aria-current");
+  }
+  document.dispatchEvent(new Event("torch"));
+}
+
+function kept(storage) {
+  try {
+    return window[storage].getItem(KEPT) ?? "";
+  } catch {
+    return ""; // the browser keeps nothing for this page
+  }
+}
+
+function keep(storage, torch) {
+  try {
+    window[storage].setItem(KEPT, torch);
+  } catch {
+    // the address has it
+  }
+}
+
+return { meant, askedFor, inAddress, followTorch };
+})();
+
 modules["findings"] = (() => {
 // The breaks in a text: find them (in a worker), and show them. Used by the paste page and by the search box.
 
 const { markdownOf, oldWords } = modules["findings-markdown"];
 const { load, root } = modules["loading"];
+const { askedFor, meant } = modules["my-torch"];
 
 let reading;
 
@@ -493,7 +578,7 @@ async function findBreaks(text) {
 
 async function startReading() {
   const [makeReader, wordings, answers] = await Promise.all(["js/log-reader", "data/wordings", "data/answers"].map(load));
-  const known = { wordings, answers };
+  const known = { wordings, answers, torch: meant(wordings.releases, askedFor()) };
   try {
     return readInWorker(makeReader, known);
   } catch {
@@ -856,6 +941,7 @@ const { readPairs, showPairs } = modules["controls"];
 const { facetTable, filterOf, passesAll, readState, valuesOf, writeState } = modules["filters"];
 const { findBreaks, renderFindings } = modules["findings"];
 const { load } = modules["loading"];
+const { inAddress } = modules["my-torch"];
 const { button, completeRow, element, emptyAdvice, markWords, messageItem, rowsOf } = modules["results"];
 const { buildIndex, idOf, search } = modules["search"];
 
@@ -895,9 +981,34 @@ async function loadIndex() {
   const table = facetTable(data.facets);
   const kindOf = (entry) => data.kinds[valuesOf(entry, table.get("category"))[0]] ?? "";
   const breaks = data.breaks.filter(({ id }) => rows.has(id.toLowerCase())); // a page from a cache may be older than its data
-  loaded = { table, index: buildIndex(breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before) };
+  loaded = { table, index: buildIndex(breaks, data.before, kindOf), messages: buildIndex(data.messages, data.before), releases: data.releases };
+  showStatuses(loaded);
   return loaded;
 }
+
+/** The status of each break in the reader's torch: in its row, and for the filter. */
+function showStatuses({ table, index, releases }) {
+  const at = Math.max(0, releases.indexOf(document.documentElement.dataset.torch));
+  const facet = table.get("status");
+  const counts = facet.values.map(() => 0);
+  for (const entry of index.entries) {
+    const place = Number(entry.statuses[at]);
+    counts[place] += 1;
+    entry.facets.status = (1 << place).toString(16);
+    const shown = rows.get(entry.key).querySelector(".row-status");
+    shown.className = `row-status status-${facet.values[place]}`;
+    shown.textContent = facet.titles[place];
+  }
+  for (const option of form.elements.status.options) {
+    const place = facet.places.get(option.value);
+    if (place !== undefined) option.textContent = `${facet.titles[place]} (${counts[place]})`;
+  }
+}
+
+document.addEventListener("torch", async () => {
+  showStatuses(loaded ?? (await loadIndex()));
+  show();
+});
 
 function whenIdle(work) {
   if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: 3000 });
@@ -1105,14 +1216,14 @@ document.querySelector("#content").addEventListener("click", (event) => {
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
   if (link.matches('[href^="index.html?"]')) {
     event.preventDefault();
-    change(readState(new URL(link.href).search));
+    change(readState(new URL(link.href).search)); // no such link here names a torch
   } else remember(link.getAttribute("href"));
 });
 
 // The address and the back button
 
 function address() {
-  return location.pathname + writeState(state);
+  return location.pathname + writeState({ ...state, pairs: [...state.pairs, ...inAddress()] });
 }
 
 /** Write the state into the current entry of the history, with what the address does not hold. */
@@ -1196,6 +1307,7 @@ async function showFindings(text) {
 history.scrollRestoration = "manual"; // results come later than the browser's own attempt
 restore(history.state).then(() => isLog(state.text) && showFindings(state.text));
 box.addEventListener("focus", () => loadIndex().catch(() => {}), { once: true });
-whenIdle(() => loadIndex().catch(() => {}));
+if (inAddress().length) loadIndex().catch(() => {});
+else whenIdle(() => loadIndex().catch(() => {}));
 })();
 })();

@@ -51,9 +51,11 @@ const { adviseFor } = modules["answers"];
 
 const EXCERPT = 4_000;
 
-/** Name everything in `text`; `wordings` is what the matcher was built from, `answers` what is known of each id. */
-function makeReport(text, matcher, wordings, answers) {
-  const known = new Map(wordings.breaks.map(([gbId, title, status]) => [gbId, { title, status }]));
+/** Name everything in `text`; `wordings` is what the matcher was built from, `answers` what is known of each id, `torch` the reader's. */
+function makeReport(text, matcher, wordings, answers, torch = "") {
+  const at = Math.max(0, wordings.releases.indexOf(torch));
+  const keys = Object.keys(wordings.statuses);
+  const known = new Map(wordings.breaks.map(([gbId, title, statuses]) => [gbId, { title, status: keys[statuses[at]] }]));
   const groups = new Map();
   let messages = 0;
   let shared = false;
@@ -1203,9 +1205,9 @@ const { makeReport } = modules["log-report"];
 const { Matcher } = modules["matching"];
 
 /** A function that reads a log. */
-function readerWith({ wordings, answers }) {
+function readerWith({ wordings, answers, torch }) {
   const matcher = new Matcher(wordings);
-  return (text) => makeReport(text, matcher, wordings, answers);
+  return (text) => makeReport(text, matcher, wordings, answers, torch);
 }
 
 /** In a worker: the first message brings the wordings and answers, each later one a text to read. */
