@@ -468,7 +468,7 @@ class GraphBreak:
         best, known = self.best_run(torch, device), self.history.of(torch)
         if best and best.shows_it:
             return best.verdict
-        if not known.live and not self.local:
+        if self.history.releases and not known.live and not self.local:
             return "retired" if known.registered else "absent"
         if reason := self.unreached_in(torch):
             return "not-run" if reason.environment else "unreached"

@@ -76,7 +76,7 @@ class BreakPages:
         self._registry = registry
         self._programs = programs
         self._releases = choices(registry)
-        self._newest = self._releases[0] if self._releases else ""
+        self._newest = self._releases[0]
         self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
         self._sizes = {key: len(registry.in_category(key)) for key in self._categories}
         self._relations = Relations(registry, programs)
@@ -163,7 +163,7 @@ def _lead(gb: GraphBreak, category: Category) -> str:
 
 def _badges(gb: GraphBreak, torch: str) -> list[tuple[str, str]]:
     """(look, text): its status in a release, and the newest proof if there is none in this one."""
-    status = gb.status_in(torch) if torch else gb.status
+    status = gb.status_in(torch)
     since = gb.history.silent_since(torch)
     if status == "retired" and since:
         text = f"Not emitted since torch {since}"

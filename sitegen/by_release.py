@@ -12,9 +12,13 @@ T = TypeVar("T")
 
 
 def choices(registry: Registry) -> tuple[str, ...]:
-    """The releases that a reader can choose, newest first: those with which programs were run, and the newest."""
+    """The releases that a reader can choose, newest first: those with which programs were run, and the newest.
+
+    Where no release is known there is one, without a name.
+    """
+    newest_first = registry.releases[::-1] or ("",)
     ran = {one.torch for one in registry.environments}
-    return tuple(torch for torch in reversed(registry.releases) if torch in ran or torch == registry.releases[-1])
+    return tuple(torch for torch in newest_first if torch in ran or torch == newest_first[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,7 @@ class Variant(Generic[T]):
 def variants(releases: Sequence[str], of: Callable[[str], T]) -> list[Variant[T]]:
     """What to say of each release; that of the first is shown, and equal ones are one."""
     said: list[tuple[T, list[str]]] = []
-    for torch in releases or ("",):
+    for torch in releases:
         value = of(torch)
         same = next((names for known, names in said if known == value), None)
         if same is None:

@@ -43,12 +43,11 @@ def _context(registry: Registry, programs: Programs, category: Category, lists: 
     breaks = registry.in_category(category.key)
     fixes = {gb.gb_id: held_fixes(gb, programs.get(gb.gb_id)) for gb in breaks}
     releases = choices(registry)
-    newest = releases[0] if releases else ""
     return {
         "category": category,
         "first_sentence": first_sentence(category.why),
         "total": lists.count(category=category.key),
-        "live": lists.count(category=category.key, live=newest),
+        "live": lists.count(category=category.key, live=releases[0]),
         "with_fix": lists.count(category=category.key, fix="any"),
         "releases": releases,
         "coverage": [

@@ -29,7 +29,7 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
     newest = registry.releases[-1] if registry.releases else ""
     releases = [_release_row(lists, torch, registry.built.get(torch, "")) for torch in registry.releases]
     chosen = choices(registry)
-    coverage = [_coverage(lists, torch) for torch in chosen]
+    coverage = [_coverage(lists, torch) for torch in chosen if torch]
     kinds = {torch: _kind_rows(registry, lists, torch) for torch in chosen}
     return {
         "registry": registry,
@@ -116,9 +116,8 @@ def _kind_rows(registry: Registry, lists: Lists, torch: str) -> list[dict[str, A
 
 def _kinds_chart(torch: str, rows: list[dict[str, Any]]) -> str:
     statuses = {status: name.lower() for status, name in STATUSES.items()}
-    return bars_chart(
-        f"Ids by kind and status in torch {torch}", {row["category"].title: row["by_status"] for row in rows}, statuses
-    )
+    title = f"Ids by kind and status in torch {torch}" if torch else "Ids by kind and status"
+    return bars_chart(title, {row["category"].title: row["by_status"] for row in rows}, statuses)
 
 
 def _funnel_chart(coverage: dict[str, Any]) -> str:

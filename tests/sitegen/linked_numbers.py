@@ -8,6 +8,7 @@ from urllib.parse import parse_qs, urlsplit
 from bs4 import BeautifulSoup
 
 from registry.model import Registry
+from sitegen.by_release import choices
 from sitegen.facets import Facets, facets_of
 
 
@@ -25,17 +26,24 @@ def bare_numbers(page: str) -> list[str]:
 
 def wrong_numbers(registry: Registry, page: str) -> list[tuple[int, str, int]]:
     """(number, link, how many ids the link really lists) for each number that is not that of its list."""
-    facets = {gb.gb_id: facets_of(gb) for gb in registry}
+    facets = {torch: {gb.gb_id: facets_of(gb, torch) for gb in registry} for torch in ("", *choices(registry))}
     counted = [(number, link, len(listed(facets, link))) for number, link in linked_numbers(page)]
     return [one for one in counted if one[0] != one[2]]
 
 
-def listed(facets: Mapping[str, Facets], link: str) -> set[str]:
-    """The ids behind a link: every facet it names has one of the values it names, or any value."""
+def listed(in_releases: Mapping[str, Mapping[str, Facets]], link: str) -> set[str]:
+    """The ids behind a link: every facet it names has one of the values it names, or any value.
+
+    A link to a list by status names the release that is meant.
+    """
     address = urlsplit(link)
     assert address.path == "index.html"
+    wanted = parse_qs(address.query)
+    [torch] = wanted.pop("torch", [""])
+    assert torch or "status" not in wanted, link
+    facets = in_releases[torch]
     found = set(facets)
-    for facet, [value] in parse_qs(address.query).items():
+    for facet, [value] in wanted.items():
         if value == "any":
             found = {gb_id for gb_id in found if facets[gb_id].get(facet)}
         else:

@@ -7,9 +7,9 @@ from bs4 import BeautifulSoup, Tag
 
 from registry.coverage import count_coverage
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence, Note, Registry, Repro
-from sitegen.counts import Lists
-from sitegen.dashboard import Reference, dashboard_context, reference_of
+from registry.model import Environment, Evidence, Note, Repro
+from sitegen.by_release import choices
+from sitegen.dashboard import dashboard_context
 from sitegen.overview import render_overview
 from sitegen.templating import template_environment
 from tests.committed import committed_registry
@@ -43,54 +43,30 @@ def test_every_number_in_a_table_has_a_list() -> None:
     assert bare_numbers(real_pages()["dashboard.md"]) == []
 
 
-def test_the_funnel_counts_what_graphbreak_status_counts() -> None:
+@pytest.mark.parametrize("torch", choices(committed_registry()))
+def test_every_release_is_counted_as_graphbreak_status_counts_it(torch: str) -> None:
     registry = committed_registry()
-    funnel = dashboard_context(registry)["funnel"]
-    coverage = count_coverage(registry.breaks, funnel["torch"], funnel["device"])
-    assert [count.number for count in funnel["steps"].values()] == [
-        coverage.registered,
-        coverage.live,
-        coverage.reproduced,
-        coverage.verified,
-    ]
-
-
-def test_the_reference_is_where_most_ids_are_covered_the_newest_of_equals() -> None:
-    assert reference_of(committed_registry(), Lists(committed_registry())) == Reference("2.15.0", "cpu")
-    old, new = ran_in("2.9.0", "2.10.0"), ran_in("2.10.0", "2.9.0", only_first_in="2.9.0")
-    assert reference_of(old, Lists(old)) == Reference("2.10.0", "cpu")
-    assert reference_of(new, Lists(new)) == Reference("2.9.0", "cpu")
-    nothing = merge_registry(knowledge({"GB0001": [revision("t")]}))
-    assert reference_of(nothing, Lists(nothing)) is None
-
-
-def ran_in(*releases: str, only_first_in: str = "") -> Registry:
-    """Two ids with a program each; where `only_first_in` was run, both gave their id, elsewhere one."""
-    ids = {"GB0001": [revision("a")], "GB0002": [revision("b")]}
-    evidence = {
-        gb_id: tuple(
-            Evidence(
-                environment=Environment(torch=torch, python="3.11", device="cpu"),
-                repro_sha256="x",
-                verdicts={"eager": "stopped" if gb_id == "GB0002" and torch != only_first_in else "verified"},
-            )
-            for torch in releases
-        )
-        for gb_id in ids
+    (row,) = [one for one in dashboard_context(registry)["coverage"] if one["torch"] == torch]
+    counted = count_coverage(registry.breaks, torch)
+    steps = [counted.registered, counted.live, counted.reproduced, counted.verified]
+    assert [count.number for count in row["steps"].values()] == steps
+    assert {status: count.number for status, count in row["by_status"].items()} == {
+        "verified": counted.verified,
+        "reproduced": counted.reproduced - counted.verified,
+        "elsewhere": counted.elsewhere,
+        "not-run": counted.not_run,
+        "unreached": counted.unreached,
+        "open": counted.unexplained,
     }
-    repros = {
-        gb_id: Repro(name=gb_id, gb_id=gb_id, lead="L", source="", sha256="x", fixes={"fixed": "rewrite"}, isolated=())
-        for gb_id in ids
-    }
-    known = [release(torch, ids) for torch in ("2.9.0", "2.10.0")]
-    return merge_registry(knowledge(ids, releases=known, repros=repros, evidence=evidence))
 
 
-def test_a_kinds_statuses_add_up_to_its_ids() -> None:
-    rows = dashboard_context(committed_registry())["categories"]
-    assert sum(row["total"].number for row in rows) == len(committed_registry())
-    for row in rows:
-        assert sum(count.number for count in row["by_status"].values()) == row["total"].number
+def test_a_kinds_statuses_add_up_to_its_ids_in_every_release() -> None:
+    kinds = dashboard_context(committed_registry())["kinds"]
+    assert list(kinds) == list(choices(committed_registry()))
+    for rows in kinds.values():
+        assert sum(row["total"].number for row in rows) == len(committed_registry())
+        for row in rows:
+            assert sum(count.number for count in row["by_status"].values()) == row["total"].number
 
 
 @pytest.mark.parametrize("key", KINDS)
@@ -105,12 +81,13 @@ def test_charts_show_the_numbers_of_the_tables(dashboard: BeautifulSoup) -> None
     newest = [numbers_under(heading, by_release)[0] for heading in ("Registered", "Emitted")]
     assert chart_numbers(chart(dashboard, IDS, ".charts")) == newest
     assert chart(dashboard, CHANGES, ".charts")
-    funnel = dashboard.select_one("h2#coverage ~ div")
-    assert funnel is not None
-    steps = len(dashboard_context(committed_registry())["funnel"]["steps"])
-    assert chart_numbers(chart(funnel, FUNNEL)) == numbers_under("Ids", funnel)[:steps]
-    kinds = dashboard.select("#kinds")[0]
-    assert chart_numbers(chart(dashboard, BY_KIND, ".chart.wide")) == numbers_under("Ids", kinds)
+    coverage = dashboard.select("h2#coverage ~ table")[0]
+    emitted, verified = (numbers_under(heading, coverage) for heading in ("Emitted", "Verified fix"))
+    funnels = dashboard.select(f'svg[aria-label^="{FUNNEL}"]')
+    assert [chart_numbers(one)[1::2] for one in funnels] == [list(pair) for pair in zip(emitted, verified, strict=True)]
+    by_kind = dashboard.select(f'.chart.wide svg[aria-label^="{BY_KIND}"]')
+    tables = dashboard.select(".chart.wide + table")
+    assert [chart_numbers(one) for one in by_kind] == [numbers_under("Ids", table) for table in tables]
 
 
 def chart(page: Tag, label: str, inside: str = "") -> Tag:
@@ -171,7 +148,7 @@ def test_a_young_registry_has_its_pages_too(releases: int) -> None:
     pages = render_overview(registry, {}, template_environment(ROOT / "templates"))
     labels = [str(svg["aria-label"]) for svg in BeautifulSoup(pages["dashboard.md"], "html.parser").select("svg")]
     drawn = [known for known in (BY_KIND, IDS, CHANGES, FUNNEL) for label in labels if label.startswith(known)]
-    assert drawn == [BY_KIND, IDS, CHANGES][: 1 + releases]
+    assert drawn == [[BY_KIND], [BY_KIND, IDS, FUNNEL], [BY_KIND, IDS, CHANGES, FUNNEL]][releases]
     assert ("releases.md" in pages) == bool(releases)
 
 
@@ -187,4 +164,4 @@ def test_evidence_of_an_older_program_counts_for_nothing() -> None:
     )
     context = dashboard_context(merge_registry(known, {"GB0001": Note(text="n", written_for="t")}))
     assert context["environments"] == []
-    assert [count.number for count in context["funnel"]["steps"].values()] == [1, 1, 0, 0]
+    assert [count.number for count in context["coverage"][0]["steps"].values()] == [1, 1, 0, 0]
