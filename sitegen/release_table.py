@@ -97,7 +97,7 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
     if evidence is None or verdict is None:
         return _UNKNOWN
     cell = _VERDICTS.get(verdict, replace(_UNKNOWN, title=verdict, word=verdict))
-    if backend == "eager" and any(evidence.fixes.values()):
+    if backend == "eager" and evidence.shows_it and any(evidence.fixes.values()):
         return replace(_VERDICTS["verified"], title=f"breaks; {_fixes(evidence)}")
     if verdict == "other id" and backend == "eager" and evidence.ids:
         gb_id = evidence.ids[0]

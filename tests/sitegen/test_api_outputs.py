@@ -150,21 +150,29 @@ def expected_summary(gb: GraphBreak) -> dict[str, Any]:
     after = [seen.torch for seen in gb.history.releases]
     now = [seen for one in gb.programs for seen in one.evidence if seen.repro_sha256 == one.repro.sha256]
     retired_in = after[after.index(live[-1]) + 1] if live and live[-1] != after[-1] else None
-    verified = any(seen.verdicts.get("eager") == "verified" for seen in now)
+    verified = [
+        (one, name)
+        for one in gb.programs
+        for seen in one.evidence
+        if seen in now and seen.verdicts.get("eager") == "verified"
+        for name, holds in seen.fixes.items()
+        if holds
+    ]
     newest = gb.revisions[0].revision
     empty = {"context": newest.context, "explanation": newest.explanation, "hints": "".join(newest.hints)}
     return {
         "id": gb.gb_id,
         "title": newest.gb_type,
         "kind": gb.category,
-        "status": gb.status,
+        "status": gb.status_in(after[-1] if after else ""),
+        "statuses": {torch: gb.status_in(torch) for torch in releases},
         "lifecycle": gb.lifecycle,
         "lead": gb.repro.lead if gb.repro else None,
         "first_release": registered[0] if registered else None,
         "last_live_release": live[-1] if live else None,
         "retired_in": retired_in,
         "devices": sorted({seen.environment.device for seen in now if shows_it(seen)}),
-        "fix_kinds": sorted(set(gb.repro.fixes.values())) if gb.repro and verified else [],
+        "fix_kinds": sorted({one.repro.fixes[name] for one, name in verified}),
         "has_note": gb.note is not None and gb.note.text.strip() != "",
         "gaps": [field for field, text in empty.items() if not text.strip()],
     }

@@ -12,7 +12,10 @@ from bs4 import BeautifulSoup, Tag
 from registry.model import GraphBreak
 from registry.snippets import programs_of
 from sitegen.break_page import BreakPages
+from sitegen.by_release import choices
 from sitegen.captured import evidence_to_show, own_message
+from sitegen.facets import STATUSES
+from sitegen.release_table import SIGNS
 from sitegen.report_issue import LONGEST
 from sitegen.templating import template_environment
 from tests.committed import committed_breaks, committed_registry
@@ -61,7 +64,7 @@ def test_the_answer_stands_at_the_top() -> None:
     assert "branch" in text(one(soup, ".lead"))
     badges = [text(badge) for badge in soup.select(".badge")]
     assert badges[0] == "Verified fix"
-    assert {"torch 2.8.0 – 2.15.0", "CPU and CUDA"} <= set(badges)
+    assert "emitted by torch 2.8.0 – 2.15.0" in badges
     assert [text(tab) for tab in soup.select(".tabs a")] == [text(title) for title in soup.select(".tab-title")]
     first = one(soup, "#gb0170-program")
     assert [text(card) for card in first.select(".pair .sample h2")] == ["Breaks", "Works"]
@@ -143,7 +146,7 @@ def test_a_message_is_shown_from_the_newest_release_in_which_the_program_still_b
         if evidence_to_show(gb) and gb.best_evidence[-1].verdicts.get("eager") == "stopped"
     ]
     assert stopped
-    note = text(one(page(stopped[0].gb_id), ".wording .small"))
+    note = text(page(stopped[0].gb_id).select(".wording .small")[0])
     assert "This is the newest release in which the program gives this break." in note
 
 
@@ -167,13 +170,46 @@ def test_only_evidence_of_the_program_as_it_is_now_is_shown(breaks: list[GraphBr
         assert holds == any(any(seen.fixes.values()) for seen in gb.fresh_evidence), gb.gb_id
 
 
-def test_no_page_says_that_no_fix_holds_in_a_release_where_one_held(breaks: list[GraphBreak]) -> None:
-    """What an earlier verifier saw of a fix counts less, but it did hold by value."""
+def test_the_badge_of_every_release_is_its_status_and_the_newest_is_shown(breaks: list[GraphBreak]) -> None:
     for gb in breaks:
-        badges = {text(badge) for badge in page(gb.gb_id).select(".badge")}
-        for seen in gb.fresh_evidence:
-            if any(seen.fixes.values()):
-                assert f"no fix works in torch {seen.environment.torch}" not in badges, gb.gb_id
+        badges = [badge for badge in page(gb.gb_id).select(".badge") if set(badge["class"]) & set(STATUSES)]
+        for torch in choices(committed_registry()):
+            said = [badge for badge in badges if torch in str(badge.get("data-torch", torch)).split()]
+            assert gb.status_in(torch) in said[0]["class"], (gb.gb_id, torch)
+            assert ("hidden" in said[0].attrs) == (gb.status_in(torch) != gb.status)
+            proofs = [text(badge) for badge in said[1:]]
+            assert all(f"in torch {gb.newest_proof.environment.torch}" in proof for proof in proofs if gb.newest_proof)
+
+
+def test_a_box_for_each_environment_says_what_the_evidence_says(breaks: list[GraphBreak]) -> None:
+    places = [(one.torch, one.device) for one in committed_registry().environments]
+    for gb in breaks:
+        boxes = page(gb.gb_id).select(".strip a")
+        assert [str(box["data-release"]) for box in boxes] == [torch for torch, _ in places]
+        for box, (torch, device) in zip(boxes, places, strict=True):
+            assert ("CUDA" in text(box)) == (device == "cuda")
+            assert ("fixed" in box["class"]) == (gb.verdict_in(torch, device) == "verified"), (gb.gb_id, torch)
+            assert ("works" in box["class"]) == (gb.verdict_in(torch, device) == "stopped")
+
+
+def test_the_message_of_a_release_is_the_one_that_was_captured_there(breaks: list[GraphBreak]) -> None:
+    for gb in breaks:
+        sections = page(gb.gb_id).select(".wording")
+        assert ["hidden" in section.attrs for section in sections] == [False, *[True] * (len(sections) - 1)]
+        for torch in choices(committed_registry()):
+            (shown,) = [one for one in sections if torch in str(one.get("data-torch", torch)).split()]
+            captured = [run.message for one in gb.programs_for(torch)[:1] if (run := one.best_run(torch)) and run.shows_it]
+            said = [pre.get_text() for pre in shown.select("details .said")]
+            assert said == captured if captured else True, (gb.gb_id, torch)
+
+
+def test_the_legend_is_that_of_the_page_about_the_site() -> None:
+    rows = re.findall(r"^\| (\S+) \| (.+) \|$", (ROOT / "docs" / "about.md").read_text("utf-8"), re.MULTILINE)
+    assert {sign: meaning for sign, meaning in rows if sign in SIGNS} == SIGNS
+    legend = text(page("GB0170").select(".matrix > .small")[0])
+    assert all(f"{sign} {meaning}" in legend for sign, meaning in SIGNS.items())
+    statuses = re.findall(r"^\| ([A-Z][\w, ]+) \|", (ROOT / "docs" / "about.md").read_text("utf-8"), re.MULTILINE)
+    assert [name for name in statuses if name not in ("Status", "Sign")][: len(STATUSES)] == list(STATUSES.values())
 
 
 def test_the_table_of_releases_says_what_the_evidence_says(breaks: list[GraphBreak]) -> None:
@@ -190,7 +226,8 @@ def test_the_table_of_releases_says_what_the_evidence_says(breaks: list[GraphBre
                 continue
             cell = row[seen.environment.device.upper()]
             verdict = seen.verdicts["eager"]
-            assert ("●" in cell) == (verdict in ("verified", "reproduced")), (gb.gb_id, seen.environment)
+            assert ("✓" in cell) == (seen.shows_it and any(seen.fixes.values())), (gb.gb_id, seen.environment)
+            assert ("●" in cell) == (seen.shows_it and not any(seen.fixes.values()))
             assert ("○" in cell) == (verdict == "stopped")
 
 

@@ -23,6 +23,7 @@ from registry.messages import ParsedMessage, split_lines
 from registry.model import Registry
 from registry.templates import ANYTHING, mark_placeholders
 from sitegen.answers import render_answers
+from sitegen.by_release import choices
 from sitegen.facets import STATUSES
 from sitegen.paste import render_paste
 from tests.conftest import ROOT
@@ -496,7 +497,11 @@ def test_the_data_is_the_same_every_time_and_has_a_line_for_every_id_and_wording
     for row in (*content["breaks"], *content["wordings"]):
         assert json.dumps(row, ensure_ascii=False, separators=(",", ":")) in (line.rstrip(",") for line in lines)
     assert len(content["breaks"]) == len(committed())
-    assert set(content["statuses"]) >= {status for _, _, status in content["breaks"]}
+    assert content["releases"] == list(choices(committed()))
+    for gb_id, _, statuses in content["breaks"]:
+        assert [list(STATUSES)[int(place)] for place in statuses] == [
+            one.status_in(torch) for one in committed() if one.gb_id == gb_id for torch in content["releases"]
+        ]
 
 
 def test_no_recorded_log_holds_a_path_of_the_machine_that_made_it() -> None:
