@@ -150,7 +150,7 @@ def _written(file: Path) -> int | None:
 
 
 def _consult_doctor(python: str) -> None:
-    """Tell which private names this torch lost. Programs are run all the same: most verdicts need none of them."""
+    """Tell which private names this torch lost. Programs are run all the same: some need none of those."""
     ended = run_command(verb_command(python, ["doctor", "--json"]), seconds=_DOCTOR_SECONDS)
     with suppress(ValueError):
         names = json.loads(ended.stdout.text)["names"]
