@@ -37,7 +37,7 @@ environments:
 
 exit codes:
   0    every release was run; the evidence says what each program does there
-  2    the arguments are not valid, or a release could not be installed; the others were run
+  2    the arguments are not valid, or a release could not be installed or run; the others were run
   130  interrupted; what was finished is in the files, and --resume goes on from there
 """
 
@@ -134,14 +134,23 @@ def _run(python: str, release: str, arguments: argparse.Namespace) -> int:
     words += [f"--backend={backend}" for backend in arguments.backend or ()]
     words += ["--jobs", str(arguments.jobs)] if arguments.jobs else []
     words += ["--resume"] if arguments.resume else []
+    before = _written(evidence)
     code = run_attached(verb_command(python, words))
+    if code not in (DONE, INTERRUPTED) and _written(evidence) == before:
+        _say(f"torch {release}: no program was run; the lines above say why")
+        code = REFUSED
     if code not in (REFUSED, INTERRUPTED) and not arguments.ids:
         code = run_attached(verb_command(python, ["run", "--findings", *device, "--out", str(findings)]))
     return code if code in (REFUSED, INTERRUPTED) else DONE
 
 
+def _written(file: Path) -> int | None:
+    """When a file was written; None if there is none."""
+    return file.stat().st_mtime_ns if file.exists() else None
+
+
 def _consult_doctor(python: str) -> None:
-    """Tell which private names this torch lost. Programs are run all the same: most verdicts need none of them."""
+    """Tell which private names this torch lost. Programs are run all the same: some need none of those."""
     ended = run_command(verb_command(python, ["doctor", "--json"]), seconds=_DOCTOR_SECONDS)
     with suppress(ValueError):
         names = json.loads(ended.stdout.text)["names"]

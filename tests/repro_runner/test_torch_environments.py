@@ -21,7 +21,7 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     wheels = tmp_path / "wheels"
     wheels.mkdir()
     for name, version in [("torch", "2.98.0"), *((package, "1.0") for package in PACKAGES)]:
-        write_wheel(wheels, name, version)
+        write_wheel(wheels, name, version, f"__version__ = {version!r}\n")
     (wheels / "torch-2.99.0-py3-none-any.whl").write_bytes(b"cut off")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
@@ -29,10 +29,12 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache"
 
 
-def write_wheel(folder: Path, name: str, version: str) -> None:
+def write_wheel(folder: Path, name: str, version: str, source: str = "") -> None:
+    """A wheel with one module, or with none."""
     about = f"{name}-{version}.dist-info"
     with zipfile.ZipFile(folder / f"{name}-{version}-py3-none-any.whl", "w") as wheel:
-        wheel.writestr(f"{name}.py", f"__version__ = {version!r}\n")
+        if source:
+            wheel.writestr(f"{name}.py", source)
         wheel.writestr(f"{about}/METADATA", f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
         wheel.writestr(f"{about}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{about}/RECORD", "")

@@ -15,6 +15,11 @@ WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 SCRIPTS = sorted((GITHUB / "scripts").glob("*.sh"))
 
 PERMISSIONS = {
+    "matrix.yml": {
+        "run": {"contents": "read"},
+        "report": {"contents": "read", "issues": "write"},
+        "evidence": {"contents": "write", "pull-requests": "write"},
+    },
     "refresh.yml": {
         "refresh": {"contents": "write"},
         "pages": {"contents": "read", "pages": "write", "id-token": "write"},
@@ -50,7 +55,7 @@ def steps(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path.name}: {name}, step {number}", step
 
 
-def test_the_five_workflows_are_there() -> None:
+def test_the_six_workflows_are_there() -> None:
     assert {path.name for path in WORKFLOWS} == set(PERMISSIONS)
 
 
@@ -102,7 +107,7 @@ def test_only_jobs_that_push_keep_their_credentials() -> None:
         for where, step in steps(path)
         if step.get("uses", "").startswith("actions/checkout@")
     }
-    assert len(keeps) == 7
+    assert len(keeps) == 9
     assert [where for where, kept in keeps.items() if kept] == [
         "refresh.yml: refresh, step 1",
         "repros.yml: publish, step 1",
@@ -134,11 +139,14 @@ def test_nothing_that_pushes_or_deploys_is_cut_off() -> None:
     refresh = read_workflow(GITHUB / "workflows/refresh.yml")["jobs"]["refresh"]["concurrency"]
     pages = read_workflow(GITHUB / "workflows/pages.yml")["concurrency"]
     repros = read_workflow(GITHUB / "workflows/repros.yml")["concurrency"]
+    matrix = read_workflow(GITHUB / "workflows/matrix.yml")["concurrency"]
     assert repros["cancel-in-progress"] is False
+    assert matrix["cancel-in-progress"] is False
     assert refresh["cancel-in-progress"] is False
     assert pages["cancel-in-progress"] is False
     # A run that holds the group which the workflow it calls waits for would be a deadlock.
     assert not refresh["group"].startswith(pages["group"])
+    assert matrix["group"] != repros["group"]
     # A waiting run is displaced by the next of its group, so a group holds one kind of start only.
     assert "github.event_name" in refresh["group"]
     assert "github.event.schedule" in refresh["group"]
@@ -177,16 +185,46 @@ def test_the_tip_is_checked_out_not_the_commit_that_started_the_run(name: str, j
     assert [step["with"]["ref"] for step in checkouts] == ["${{ github.ref_name }}"]
 
 
+def job_of(workflow: str, name: str) -> dict[str, Any]:
+    return dict(read_workflow(GITHUB / "workflows" / workflow)["jobs"][name])
+
+
 def repros_job(name: str) -> dict[str, Any]:
-    return dict(read_workflow(GITHUB / "workflows/repros.yml")["jobs"][name])
+    return job_of("repros.yml", name)
 
 
-def test_repros_run_weekly_and_when_a_program_changed() -> None:
+def test_repros_run_when_a_program_changed_and_when_matrix_finds_other_verdicts_in_a_release() -> None:
     workflow = read_workflow(GITHUB / "workflows/repros.yml")
+    assert set(workflow["on"]) == {"push", "workflow_call", "workflow_dispatch"}
+    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["registry/repros/**"]}
+    calls = job_of("matrix.yml", "evidence")
+    assert calls["uses"] == "./.github/workflows/repros.yml"
+    assert calls["if"] == "${{ !cancelled() && needs.report.outputs.evidence == 'true' }}"
+    assert job_of("matrix.yml", "report")["outputs"] == {"evidence": "${{ steps.verdicts.outputs.evidence }}"}
+
+
+def test_every_week_the_newest_release_and_the_nightly_are_run() -> None:
+    workflow = read_workflow(GITHUB / "workflows/matrix.yml")
     [weekly] = (entry["cron"] for entry in workflow["on"]["schedule"])
     assert re.fullmatch(r"[1-9]\d? \d+ \* \* [0-6]", weekly)
-    assert workflow["on"]["push"] == {"branches": ["main"], "paths": ["registry/repros/**"]}
-    assert "workflow_dispatch" in workflow["on"]
+    assert list(workflow["on"]["workflow_dispatch"]["inputs"]) == ["nightly_index"]
+    job = job_of("matrix.yml", "run")
+    release, nightly = job["strategy"]["matrix"]["include"]
+    assert release == {"torch": "release", "index": "https://download.pytorch.org/whl/cpu"}
+    # On the schedule there are no inputs.
+    index = "${{ inputs.nightly_index || 'https://download.pytorch.org/whl/nightly/cpu' }}"
+    assert nightly == {"torch": "nightly", "index": index, "pre": "--pre"}
+    assert job["strategy"]["fail-fast"] is False
+    [install] = (step for step in job["steps"] if " torch " in step.get("run", ""))
+    assert install["run"].endswith(' $PRE torch --index-url "$INDEX"')
+    assert install["env"] == {"INDEX": "${{ matrix.index }}", "PRE": "${{ matrix.pre }}"}
+
+
+def test_an_issue_is_written_only_on_main_and_nothing_of_matrix_runs_in_a_fork() -> None:
+    run, report = job_of("matrix.yml", "run"), job_of("matrix.yml", "report")
+    assert run["if"] == "${{ !github.event.repository.fork }}"
+    assert report["if"] == "${{ !cancelled() && github.ref == 'refs/heads/main' && !github.event.repository.fork }}"
+    assert (report["needs"], job_of("matrix.yml", "evidence")["needs"]) == ("run", "report")
 
 
 def test_what_takes_longer_than_the_tests_may_is_proved_weekly() -> None:
@@ -242,36 +280,52 @@ def test_no_pull_request_is_opened_from_another_branch_or_in_a_fork() -> None:
         ("137 137 137", False, 3),
     ],
 )
-def test_a_shard_is_green_exactly_when_every_program_has_a_record(
+def test_a_run_is_green_exactly_when_every_program_has_a_record(
     exits: str, green: bool, times: int, tmp_path: Path
 ) -> None:
     stand_in = tmp_path / "graphbreak"
     stand_in.write_text('#!/bin/sh\necho "$@" >>calls\nexit "$(echo $EXITS | cut -d " " -f "$(wc -l <calls)")"\n')
     stand_in.chmod(0o755)
-    [step] = (step for step in repros_job("run")["steps"] if "graphbreak run" in step.get("run", ""))
-    assert step["env"] == {"SHARD": "${{ matrix.shard }}"}
-    # As GitHub starts a run block.
     done = subprocess.run(
-        ["bash", "-e"],
-        input=step["run"],
+        [str(GITHUB / "scripts/run_whole.sh"), "shard-2.json", "--shard", "2/4"],
         cwd=tmp_path,
-        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "SHARD": "2", "SHARDS": "4", "EXITS": exits},
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin", "EXITS": exits},
         capture_output=True,
         text=True,
         check=False,
     )
     assert (done.returncode == 0) is green, done.stderr
     calls = (tmp_path / "calls").read_text().splitlines()
-    assert calls == ["run --backend all --shard 2/4 --out shard-2.json --resume"] * times
+    assert calls == ["run --shard 2/4 --out shard-2.json --resume"] * times
 
 
-def test_the_two_jobs_agree_on_where_shards_lie() -> None:
-    [upload] = (step["with"] for step in repros_job("run")["steps"] if "upload-artifact@" in step.get("uses", ""))
-    [download] = (
-        step["with"] for step in repros_job("publish")["steps"] if "download-artifact@" in step.get("uses", "")
-    )
-    assert upload["path"] == "shard-${{ matrix.shard }}.json"
-    assert upload["name"].startswith(download["pattern"].removesuffix("*"))
+@pytest.mark.parametrize(
+    ("workflow", "environment", "command"),
+    [
+        (
+            "repros.yml",
+            {"SHARD": "${{ matrix.shard }}"},
+            'run_whole.sh "shard-$SHARD.json" --backend all --shard "$SHARD/$SHARDS"',
+        ),
+        ("matrix.yml", {"TORCH": "${{ matrix.torch }}"}, 'run_whole.sh "$TORCH.json"'),
+    ],
+)
+def test_what_is_run_is_whole(workflow: str, environment: dict[str, str], command: str) -> None:
+    [step] = (step for step in job_of(workflow, "run")["steps"] if "run_whole.sh" in step.get("run", ""))
+    assert (step["env"], step["run"]) == (environment, f".github/scripts/{command}")
+
+
+@pytest.mark.parametrize(
+    ("workflow", "reader", "key", "script"),
+    [("repros.yml", "publish", "shard", "evidence.sh"), ("matrix.yml", "report", "torch", "verdicts.sh")],
+)
+def test_the_two_jobs_agree_on_where_evidence_lies(workflow: str, reader: str, key: str, script: str) -> None:
+    run, read = job_of(workflow, "run")["steps"], job_of(workflow, reader)["steps"]
+    [upload] = (step["with"] for step in run if "upload-artifact@" in step.get("uses", ""))
+    [download] = (step["with"] for step in read if "download-artifact@" in step.get("uses", ""))
+    folder = download["pattern"].removesuffix("-*")
+    assert upload["name"] == f"{folder}-${{{{ matrix.{key} }}}}"
+    assert upload["path"] == f"{'shard-' if key == 'shard' else ''}${{{{ matrix.{key} }}}}.json"
     assert download["merge-multiple"] is True
-    assert download["path"] == "${{ runner.temp }}/shards"
-    assert repros_job("publish")["steps"][-1]["run"] == '.github/scripts/evidence.sh "$RUNNER_TEMP/shards"'
+    where = download["path"].replace("${{ runner.temp }}", "$RUNNER_TEMP")
+    assert read[-1]["run"] == f'.github/scripts/{script} "{where}"'
