@@ -11,7 +11,7 @@ Facets = Mapping[str, tuple[str, ...]]
 
 STATUSES = {
     "verified": "Verified fix",
-    "reproduced": "Reproduced, no fix",
+    "reproduced": "Reproduced",
     "elsewhere": "Seen in another release",
     "not-run": "Needs another environment",
     "unreached": "Not triggered",
