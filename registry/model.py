@@ -332,6 +332,11 @@ class Example:
         """What shows most of it in a release, on one device or on any."""
         return _best_run(self.fresh_evidence, torch, device)
 
+    def verdict_in(self, torch: str, device: str = "") -> str:
+        """What that run says; `not run` where there is none."""
+        best = self.best_run(torch, device)
+        return best.verdict if best else "not run"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeenBreak:

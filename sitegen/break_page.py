@@ -124,10 +124,15 @@ class BreakPages:
         found = variants(self._releases, lambda torch: _printed(gb, torch))
         return [replace(one, value=_wording(gb, one)) for one in found]
 
-    def _script(self, script: FindingScript | None) -> dict[str, str] | None:
+    def _script(self, script: FindingScript | None) -> dict[str, Any] | None:
         if script is None:
             return None
-        return {"code": highlight(script.source.rstrip()), "url": finding_url(script, self._finding_issue)}
+        return {
+            "code": highlight(script.source.rstrip()),
+            "url": finding_url(script, self._finding_issue),
+            "holds": where_it_holds(script),
+            "shown": next((run for run in reversed(script.runs) if run.is_wrong), None),
+        }
 
     def _head(self, gb: GraphBreak) -> dict[str, Any]:
         category: Category = self._categories[gb.category]
@@ -319,6 +324,15 @@ def _outcome(seen: Evidence, fix: str) -> str:
 def _has_the_id(gb: GraphBreak, torch: str) -> bool:
     """Whether the release knows the id; a program may run on older ones, too."""
     return any(seen.torch == torch and (seen.registered or seen.live) for seen in gb.history.releases)
+
+
+def where_it_holds(script: FindingScript) -> str:
+    """In which releases compiled code gives a wrong result, and in which it is right."""
+    places: dict[bool, dict[str, list[str]]] = {True: {}, False: {}}
+    for run in script.runs:
+        places[run.is_wrong].setdefault(run.environment.torch, []).append(device_name(run.environment.device))
+    said = {True: "Wrong on torch {}.", False: "Right on torch {}."}
+    return " ".join(said[wrong].format(_environments(found)) for wrong, found in places.items() if found)
 
 
 def _environments(found: Mapping[str, Sequence[str]]) -> str:

@@ -10,6 +10,7 @@ from registry.ids import local_id
 from registry.model import Category, Finding, GraphBreak, Registry
 from registry.taxonomy import UNCATEGORISED
 from sitegen.break_cost import break_costs
+from sitegen.break_page import where_it_holds
 from sitegen.by_release import choices
 from sitegen.charts import Series, bars_chart, columns_chart, lines_chart
 from sitegen.counts import Count, Lists
@@ -212,10 +213,10 @@ def _backends(registry: Registry, torch: str, device: str) -> list[str]:
     return sorted(found, key=lambda backend: (backend != "eager", backend))
 
 
-def _findings(registry: Registry, lists: Lists) -> list[tuple[str, Count, list[tuple[GraphBreak, Finding]]]]:
-    """By kind, most serious first."""
-    found = [(gb, one) for gb in registry for one in gb.findings]
-    grouped = ((kind, [(gb, one) for gb, one in found if one.kind == kind]) for kind in KINDS)
+def _findings(registry: Registry, lists: Lists) -> list[tuple[str, Count, list[tuple[GraphBreak, Finding, str]]]]:
+    """By kind, most serious first; each with where its script holds."""
+    found = [(gb, one, where_it_holds(one.script) if one.script else "") for gb in registry for one in gb.findings]
+    grouped = ((kind, [entry for entry in found if entry[1].kind == kind]) for kind in KINDS)
     return [(kind, lists.count(finding=kind), entries) for kind, entries in grouped if entries]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from registry.evidence_changes import RUN_GROUPS, turned
-from registry.model import GraphBreak, Registry, Revision
+from registry.model import Example, GraphBreak, Registry, Revision
 
 GROUPS = {
     "added": "Added",
@@ -21,6 +21,9 @@ GROUPS = {
 Changes = Mapping[str, tuple[GraphBreak, ...]]
 """Name of a group -> the ids in it, sorted; a group without one is left out."""
 
+RunChanges = Mapping[str, tuple[tuple[GraphBreak, Example], ...]]
+"""The same of programs."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -34,18 +37,18 @@ def compare_releases(registry: Registry, pair: Pair) -> Changes:
     """Group the ids by what happened to them; an id can be in two groups."""
     between = _between(registry.releases, pair)
     found = [(group, gb) for gb in registry for group in _happened(gb, pair, between)]
-    return {name: tuple(gb for group, gb in found if group == name) for name in GROUPS if _any(found, name)}
+    groups = {name: tuple(gb for group, gb in found if group == name) for name in GROUPS}
+    return {name: breaks for name, breaks in groups.items() if breaks}
 
 
-def compare_runs(registry: Registry, pair: Pair, device: str) -> Changes:
-    """Group the ids by what their programs did under eager on one device, in both releases."""
-    found = []
+def compare_runs(registry: Registry, pair: Pair, device: str) -> RunChanges:
+    """Group the programs by what they did under eager on one device, in both releases."""
+    found: dict[str, list[tuple[GraphBreak, Example]]] = {name: [] for name in RUN_GROUPS}
     for gb in registry:
-        before, after = (gb.verdict_in(torch, device) for torch in (pair.before, pair.after))
-        group = turned(before, after)
-        if group:
-            found.append((group, gb))
-    return {name: tuple(gb for group, gb in found if group == name) for name in RUN_GROUPS if _any(found, name)}
+        for one in gb.programs:
+            if group := turned(one.verdict_in(pair.before, device), one.verdict_in(pair.after, device)):
+                found[group].append((gb, one))
+    return {name: tuple(programs) for name, programs in found.items() if programs}
 
 
 def devices_of(registry: Registry, torch: str) -> set[str]:
@@ -81,6 +84,3 @@ def _between(releases: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
     first, last = sorted((releases.index(pair.before), releases.index(pair.after)))
     return releases[first + 1 : last + 1]
 
-
-def _any(found: list[tuple[str, GraphBreak]], name: str) -> bool:
-    return any(group == name for group, _ in found)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from itertools import pairwise
 from typing import Any
 
 import jinja2
 
 from registry.evidence_changes import RUN_GROUPS, VERDICTS
-from registry.model import GraphBreak, Registry
+from registry.ids import is_local
+from registry.model import Example, GraphBreak, Registry
 from sitegen.compact import compact, data_script
 from sitegen.release_changes import (
     GROUPS,
-    Changes,
     Pair,
     compare_releases,
     compare_runs,
@@ -42,6 +42,7 @@ def releases_context(registry: Registry) -> dict[str, Any]:
         "first": registry.releases[0],
         "in_first": sum(gb.history.releases[0].registered for gb in registry),
         "sections": [_section(registry, pair) for pair in reversed(pairs)],
+        "upgrades": _upgrades(registry),
         "runs": list(_runs(registry)),
     }
 
@@ -66,6 +67,13 @@ def _titles(gb: GraphBreak, pair: Pair, group: str) -> tuple[str, str]:
     return title, old.gb_type if changed and old is not None else ""
 
 
+def _upgrades(registry: Registry) -> list[dict[str, Any]]:
+    """From each release that was run to the newest of them, on the CPU: the programs that no longer break."""
+    ran = [torch for torch in registry.releases if "cpu" in devices_of(registry, torch)]
+    pairs = [Pair(torch, ran[-1]) for torch in ran[:-1]]
+    return [{"pair": pair, "gone": compare_runs(registry, pair, "cpu").get("stopped", ())} for pair in reversed(pairs)]
+
+
 def _runs(registry: Registry) -> list[dict[str, Any]]:
     """Per device, each release with evidence against the last one before it that has some; newest first."""
     rows = []
@@ -80,20 +88,29 @@ def _runs(registry: Registry) -> list[dict[str, Any]]:
                     "device": device,
                     "summary": summary(changes, RUN_GROUPS),
                     "groups": [
-                        (RUN_GROUPS[name], [(gb, _verdicts(gb, pair, device)) for gb in breaks])
-                        for name, breaks in changes.items()
+                        (RUN_GROUPS[name], [(*program, _verdicts(program[1], pair, device)) for program in programs])
+                        for name, programs in changes.items()
                     ],
                 }
             )
     return list(reversed(rows))
 
 
-def _verdicts(gb: GraphBreak, pair: Pair, device: str) -> tuple[str, str]:
-    before, after = (VERDICTS[gb.verdict_in(torch, device)] for torch in (pair.before, pair.after))
-    return before, after
+def _verdicts(program: Example, pair: Pair, device: str) -> list[tuple[str, str, str]]:
+    """(release, what the program does there, the other id that it gives)."""
+    return [
+        (torch, VERDICTS[program.verdict_in(torch, device)], _instead(program, torch, device))
+        for torch in (pair.before, pair.after)
+    ]
 
 
-def summary(changes: Changes, names: Mapping[str, str]) -> str:
+def _instead(program: Example, torch: str, device: str) -> str:
+    """The id that a program gives in place of its own; empty if it has no page."""
+    ran = program.best_run(torch, device)
+    return next((one for one in ran.ids if not is_local(one)), "") if ran and ran.verdict == "other id" else ""
+
+
+def summary(changes: Mapping[str, Sized], names: Mapping[str, str]) -> str:
     """`31 added, 5 reworded`: for a reader in a hurry."""
     found = [f"{len(breaks)} {names[group].lower()}" for group, breaks in changes.items()]
     return ", ".join(found) if found else "no change"
@@ -122,15 +139,20 @@ def _id_data(gb: GraphBreak, releases: tuple[str, ...], devices: list[str]) -> d
     dated = [one for one in gb.revisions if one.releases] or list(gb.revisions[:1])
     place = {torch: at for at, one in enumerate(dated) for torch in one.releases}
     live = {seen.torch: seen.live for seen in gb.history.releases}
-    verdicts = list(VERDICTS)
     return {
         "titles": [one.revision.gb_type for one in dated],
         "wording": [place.get(torch, -1) for torch in releases],
         "live": "".join("1" if live.get(torch) else "0" for torch in releases),
         "meaning": [releases.index(torch) for torch in gb.history.meaning_changed_in],
-        "runs": {
-            device: "".join(str(verdicts.index(gb.verdict_in(torch, device))) for torch in releases)
-            for device in devices
-            if gb.best_evidence
-        },
+        "programs": [_program_data(one, releases, devices) for one in gb.programs if one.fresh_evidence],
     }
+
+
+def _program_data(one: Example, releases: tuple[str, ...], devices: list[str]) -> dict[str, Any]:
+    """`runs`: per device a digit per release; `instead`: the other id that it gives in a release."""
+    verdicts = list(VERDICTS)
+    runs = {
+        device: "".join(str(verdicts.index(one.verdict_in(torch, device))) for torch in releases) for device in devices
+    }
+    instead = {torch: given for torch in releases if (given := _instead(one, torch, ""))}
+    return {"title": one.repro.title, "runs": runs, "instead": instead}

@@ -14,18 +14,21 @@ export function compareReleases(data, from, to) {
   return withoutEmpty(found);
 }
 
-/** The same for the programs that were run on one device: {group: [{id, title, from, to}]}. */
+/** The same for the programs that were run on one device: {group: [{id, title, from, to}]}, from and to being {says, instead}. */
 export function compareRuns(data, from, to, device) {
   const pair = places(data, from, to);
   const verdicts = Object.keys(data.verdicts);
   const found = Object.fromEntries(Object.keys(data.run_groups).map((group) => [group, []]));
   for (const [id, known] of Object.entries(data.ids)) {
-    const runs = known.runs[device];
-    if (!runs) continue;
-    const before = verdicts[runs[pair.from]];
-    const after = verdicts[runs[pair.to]];
-    const group = turned(before, after);
-    if (group) found[group].push({ id, title: known.titles[0], from: data.verdicts[before], to: data.verdicts[after] });
+    for (const { title, runs, instead } of known.programs) {
+      const before = verdicts[runs[device][pair.from]];
+      const after = verdicts[runs[device][pair.to]];
+      const group = turned(before, after);
+      if (!group) continue;
+      const said = (verdict, torch) => ({ says: data.verdicts[verdict], instead: verdict === "other id" ? instead[torch] : "" });
+      const name = title ? `${known.titles[0]} (${title})` : known.titles[0];
+      found[group].push({ id, title: name, from: said(before, from), to: said(after, to) });
+    }
   }
   return withoutEmpty(found);
 }
