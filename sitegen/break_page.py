@@ -29,10 +29,10 @@ from registry.snippets import Program, Programs, Snippet
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import links_from, script_file
+from sitegen.by_release import Variant, choices, variants
 from sitegen.captured import evidence_to_show, wording_fields
 from sitegen.code import CHANGED, LINE_END, broken_marks, changed_marks, highlight
 from sitegen.difference import difference, similar
-from sitegen.by_release import Variant, choices, variants
 from sitegen.escape import breakable
 from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about

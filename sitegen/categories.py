@@ -9,8 +9,8 @@ import jinja2
 from registry.model import Category, GraphBreak, Registry
 from registry.snippets import Program, Programs, Snippet
 from sitegen.break_page import samples
-from sitegen.counts import Lists
 from sitegen.by_release import choices
+from sitegen.counts import Lists
 from sitegen.dashboard import used_categories
 from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about
@@ -51,7 +51,10 @@ def _context(registry: Registry, programs: Programs, category: Category, lists: 
         "with_fix": lists.count(category=category.key, fix="any"),
         "releases": releases,
         "coverage": [
-            {"torch": torch, "by_status": {one: lists.count(torch, category=category.key, status=one) for one in STATUSES}}
+            {
+                "torch": torch,
+                "by_status": {one: lists.count(torch, category=category.key, status=one) for one in STATUSES},
+            }
             for torch in releases
         ],
         "by_fix": [(name, lists.count(category=category.key, fix=kind)) for kind, name in KINDS.items()],

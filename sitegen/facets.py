@@ -25,7 +25,6 @@ EMITTED = tuple(status for status in STATUSES if status not in ("retired", "abse
 """Those of ids that the release emits."""
 
 
-
 def statuses(gb: GraphBreak, releases: Iterable[str]) -> str:
     """For the scripts: a digit per release, the place of its status there in STATUSES."""
     return "".join(str(list(STATUSES).index(gb.status_in(torch))) for torch in releases)

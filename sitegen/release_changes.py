@@ -83,4 +83,3 @@ def _between(releases: tuple[str, ...], pair: Pair) -> tuple[str, ...]:
     """The releases after the older of the two, up to the newer; a comparison may also go backwards."""
     first, last = sorted((releases.index(pair.before), releases.index(pair.after)))
     return releases[first + 1 : last + 1]
-

@@ -16,8 +16,8 @@ from registry.advice import Advice
 from registry.message_layout import BEFORE_WORDS
 from registry.model import GraphBreak, OtherMessage, Registry
 from registry.taxonomy import UNCATEGORISED
-from sitegen.captured import evidence_to_show, own_message
 from sitegen.by_release import choices
+from sitegen.captured import evidence_to_show, own_message
 from sitegen.compact import compact
 from sitegen.facets import FACETS, OF_RELEASES, STATUSES, Facets, facet_values, facets_of, statuses
 

@@ -22,7 +22,9 @@ def main(argv: Sequence[str]) -> int:
     """Print the counts. Exit code 2 if the data can't be read or the release is not known."""
     parser = argparse.ArgumentParser(prog="graphbreak status", description="Count the ids with a program and a fix.")
     parser.add_argument("--torch", metavar="RELEASE", help="default: the newest release in the registry")
-    parser.add_argument("--device", choices=["cpu", "cuda"], default="", help="default: any on which the programs were run")
+    parser.add_argument(
+        "--device", choices=["cpu", "cuda"], default="", help="default: any on which the programs were run"
+    )
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
     arguments = parser.parse_args(argv)
     try:

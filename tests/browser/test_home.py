@@ -303,7 +303,7 @@ def test_filters_without_a_control_are_chips_in_words(visitor: Visitor) -> None:
     expect(page.locator("#chips li")).to_have_text(
         [
             "run: 2.13.0 cpu eager verified ×",
-            "status: Verified fix or Reproduced, no fix ×",
+            "status: Verified fix or Reproduced ×",
             "colour: no such filter, ignored ×",
             "no longer emitted since torch: 9.9 (no such value) ×",
         ]

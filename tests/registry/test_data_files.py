@@ -342,7 +342,7 @@ def test_every_script_belongs_to_a_finding_and_was_run_as_it_is() -> None:
     assert sorted(one.script.name for one in findings if one.script) == sorted(scripts)
     for name, script in scripts.items():
         assert "cpu" in [run.environment.device for run in script.runs], f"{name}: run it again"
-        assert all(run.is_wrong for run in script.runs if run.environment.torch == "2.13.0")
+        assert any(run.is_wrong for run in script.runs), f"{name}: torch is wrong in no release"
 
 
 def test_findings_are_read_and_must_be_about_an_id(tmp_path: Path) -> None:

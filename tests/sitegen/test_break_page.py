@@ -200,7 +200,9 @@ def test_the_message_of_a_release_is_the_one_that_was_captured_there(breaks: lis
         assert ["hidden" in section.attrs for section in sections] == [False, *[True] * (len(sections) - 1)]
         for torch in choices(committed_registry()):
             (shown,) = [one for one in sections if torch in str(one.get("data-torch", torch)).split()]
-            captured = [run.message for one in gb.programs_for(torch)[:1] if (run := one.best_run(torch)) and run.shows_it]
+            captured = [
+                run.message for one in gb.programs_for(torch)[:1] if (run := one.best_run(torch)) and run.shows_it
+            ]
             said = [pre.get_text() for pre in shown.select("details .said")]
             assert said == captured if captured else True, (gb.gb_id, torch)
 

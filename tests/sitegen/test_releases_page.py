@@ -156,7 +156,8 @@ def test_the_script_finds_what_python_finds_for_every_pair_of_releases(read: Cal
         groups, runs = found[pair]
         assert groups == [list(item) for item in ids(compare_releases(registry, pair)).items()], pair
         assert runs == [
-            [device, [list(item) for item in programs(compare_runs(registry, pair, device)).items()]] for device in devices
+            [device, [list(item) for item in programs(compare_runs(registry, pair, device)).items()]]
+            for device in devices
         ], pair
 
 

@@ -133,18 +133,21 @@ function compareReleases(data, from, to) {
   return withoutEmpty(found);
 }
 
-/** The same for the programs that were run on one device: {group: [{id, title, from, to}]}. */
+/** The same for the programs that were run on one device: {group: [{id, title, from, to}]}, from and to being {says, instead}. */
 function compareRuns(data, from, to, device) {
   const pair = places(data, from, to);
   const verdicts = Object.keys(data.verdicts);
   const found = Object.fromEntries(Object.keys(data.run_groups).map((group) => [group, []]));
   for (const [id, known] of Object.entries(data.ids)) {
-    const runs = known.runs[device];
-    if (!runs) continue;
-    const before = verdicts[runs[pair.from]];
-    const after = verdicts[runs[pair.to]];
-    const group = turned(before, after);
-    if (group) found[group].push({ id, title: known.titles[0], from: data.verdicts[before], to: data.verdicts[after] });
+    for (const { title, runs, instead } of known.programs) {
+      const before = verdicts[runs[device][pair.from]];
+      const after = verdicts[runs[device][pair.to]];
+      const group = turned(before, after);
+      if (!group) continue;
+      const said = (verdict, torch) => ({ says: data.verdicts[verdict], instead: verdict === "other id" ? instead[torch] : "" });
+      const name = title ? `${known.titles[0]} (${title})` : known.titles[0];
+      found[group].push({ id, title: name, from: said(before, from), to: said(after, to) });
+    }
   }
   return withoutEmpty(found);
 }
@@ -267,7 +270,23 @@ function compared(data, pair) {
   const heading = element("h2", `From torch ${dated(data, pair.from)} to ${dated(data, pair.to)}`);
   if (pair.from === pair.to) return [heading, paragraph("Choose two different releases.")];
   const changes = compareReleases(data, pair.from, pair.to);
-  return [heading, ...groups(changes, data.groups, wordsItem), ...runs(data, pair)];
+  return [heading, ...upgrade(data, pair), ...groups(changes, data.groups, wordsItem), ...runs(data, pair)];
+}
+
+/** What a newer torch is good for: programs that break in the older one only. */
+function upgrade(data, { from, to }) {
+  const place = (torch) => data.releases.findIndex((one) => one.torch === torch);
+  if (place(from) > place(to) || !devicesOfBoth(data, from, to).includes("cpu")) return [];
+  const { stopped = [], gained = [] } = compareRuns(data, from, to, "cpu");
+  const words = `Of our programs that break in torch ${from}, ${stopped.length} compile without a break in ${to}, and ${gained.length} more have a fix that works.`;
+  const items = (found) => found.map((one) => wordsItem(one));
+  return [
+    element("h3", "What upgrading buys you"),
+    paragraph(words),
+    ...(stopped.length ? [fold("No longer break", items(stopped))] : []),
+    ...(gained.length ? [fold("Gained a working fix", items(gained))] : []),
+    element("h3", "The registry of both"),
+  ];
 }
 
 function runs(data, pair) {
@@ -283,10 +302,22 @@ function runsOn(data, pair, device) {
   const changes = compareRuns(data, pair.from, pair.to, device);
   const item = (one, group) => {
     const line = wordsItem(one, group);
-    line.append(" ", element("span", `${pair.from}: ${one.from}. ${pair.to}: ${one.to}.`, "before"));
+    const said = element("span", "", "before");
+    said.append(`${pair.from}: `, ...words(one.from), `. ${pair.to}: `, ...words(one.to), ".");
+    line.append(" ", said);
     return line;
   };
   return [element("h4", `On ${device}`), ...groups(changes, data.run_groups, item)];
+}
+
+function words({ says, instead }) {
+  return instead ? ["gives ", breakLink(instead)] : [says];
+}
+
+function breakLink(id, anchor = "") {
+  const link = element("a", id);
+  link.href = new URL(`gb/${id.toLowerCase()}.html${anchor}`, root);
+  return link;
 }
 
 function groups(changes, names, item) {
@@ -305,9 +336,7 @@ function fold(name, items) {
 
 function wordsItem({ id, title, before }, group) {
   const item = element("li");
-  const link = element("a", id);
-  link.href = new URL(`gb/${id.toLowerCase()}.html${CHANGED_WORDS.includes(group) ? "#earlier-wordings" : ""}`, root);
-  item.append(link, " ");
+  item.append(breakLink(id, CHANGED_WORDS.includes(group) ? "#earlier-wordings" : ""), " ");
   if (before) item.append(element("del", before), " ", element("ins", title));
   else item.append(title);
   return item;
