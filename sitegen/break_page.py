@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
@@ -122,7 +121,7 @@ class BreakPages:
     def _wordings(self, gb: GraphBreak) -> list[Variant[dict[str, Any]]]:
         """What torch prints, for each release: captured there, or else in the newest release where it was."""
         found = variants(self._releases, lambda torch: _printed(gb, torch))
-        return [replace(one, value=_wording(gb, one)) for one in found]
+        return [Variant(_wording(gb, one), one.releases, one.shown, one.alone) for one in found]
 
     def _script(self, script: FindingScript | None) -> dict[str, Any] | None:
         if script is None:
@@ -369,11 +368,13 @@ def _captured(gb: GraphBreak, torch: str) -> Evidence | None:
 
 
 def _wording(gb: GraphBreak, printed: Variant[tuple[str, int]]) -> dict[str, Any]:
-    torch = printed.releases[0]
-    shown, dated = _captured(gb, torch), gb.revisions[printed.value[1]]
+    shown, dated = _captured(gb, printed.releases[0]), gb.revisions[printed.value[1]]
+    captured = (_captured(gb, torch) for torch in printed.releases)
+    places = dict.fromkeys(seen.environment.torch for seen in captured if seen)
     return {
         "shown": shown,
-        "other_release": shown is not None and shown.environment.torch != torch,
+        "captured_on": comma_list(places),
+        "other_release": shown is not None and shown.environment.torch not in printed.releases,
         "fields": list(wording_fields(gb, dated, shown)),
     }
 

@@ -6,6 +6,7 @@ What is run is what a page shows: the card of each function, in a module and a p
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import pickle
 import random
@@ -59,6 +60,8 @@ def warm_up(device: str) -> None:
     """
     torch.set_num_threads(1)
     importlib.import_module("torch._inductor.compile_fx")  # two seconds, which every child would spend otherwise
+    with contextlib.suppress(ImportError):  # a new torch may lack what only the mock accelerator needs
+        importlib.import_module("repro_runner.graphs.by_name")
     if device == "cpu" and not Path("/dev/nvidiactl").exists():
         job, parts = ReproRun(program="GB0025", source=SAMPLE), runnable_parts(SAMPLE)
         with tempfile.TemporaryDirectory(prefix="graphbreak-warm-") as folder:

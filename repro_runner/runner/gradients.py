@@ -24,6 +24,14 @@ class NoInput(Exception):
     """Nothing that goes into a program has a gradient."""
 
 
+def set_seed(seed: int) -> None:
+    """As torch.manual_seed does, which without a GPU also writes down three stacks, for devices that may come later."""
+    if torch.cuda.is_available():
+        torch.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
+
+
 def gradients_of(
     module: ModuleType, function: Callable[..., Any], given: tuple[Any, ...], *, leaf: bool, seed: int
 ) -> Gradients:
@@ -49,13 +57,13 @@ def gradients_of(
     if not leaves:
         raise NoInput
     begun = {id(tensor): tensor.grad_fn for tensor in tensors_in(given)}
-    torch.manual_seed(seed)
+    set_seed(seed)
     value = function(*given)
     changed = [tensor for tensor in tensors_in(given) if tensor.grad_fn is not begun.get(id(tensor))]
     ends = [tensor for tensor in (*tensors_in(value), *changed) if tensor.grad_fn is not None]
     if not ends:
         return dict.fromkeys(leaves)
-    torch.manual_seed(0)
+    set_seed(0)
     total = sum(_weighed(tensor) for tensor in ends)
     found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)  # type: ignore[arg-type]
     plain = (one if one is None else one.as_subclass(torch.Tensor).clone() for one in found)

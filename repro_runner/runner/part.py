@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -22,7 +23,6 @@ from repro_runner.capture import CapturedBreak
 from repro_runner.capture.from_text import logged_ids, logged_places, miscounted, unnamed
 from repro_runner.capture.identify import Identifier
 from repro_runner.capture.recorder import Recorder
-from repro_runner.graphs.by_name import find_backend
 from repro_runner.runner.gradients import (
     EAGER_RAISES,
     NO_INPUT,
@@ -30,6 +30,7 @@ from repro_runner.runner.gradients import (
     NoInput,
     gradients_differ,
     gradients_of,
+    set_seed,
 )
 from repro_runner.runner.machine import ReproRun
 from repro_runner.torch_seams import dynamo_config, dynamo_utils, guards, list_backends, reset
@@ -98,7 +99,7 @@ def _load(job: ReproRun, text: str, folder: Path) -> ModuleType:
         raise ImportError(f"{path.name} can't be loaded")
     module = importlib.util.module_from_spec(spec)
     sys.modules[job.program] = module  # Dynamo looks modules of traced functions up by name
-    torch.manual_seed(0)  # what a program and its fix draw while they are loaded is the same
+    set_seed(0)  # what a program and its fix draw while they are loaded is the same
     sys.dont_write_bytecode = True  # the next program has the same name, and may have the same size and second
     spec.loader.exec_module(module)
     return module
@@ -195,7 +196,7 @@ class Part:
         )
 
     def _inputs(self, seed: int) -> tuple[Any, ...]:
-        torch.manual_seed(seed)
+        set_seed(seed)
         given = self.module.inputs()
         given = given if isinstance(given, tuple) else (given,)
         moved: tuple[Any, ...] = map_tensors(given, lambda one, _: _to_device(one, self.job.device), "inputs")
@@ -204,7 +205,7 @@ class Part:
     def _call(self, function: Callable[..., Any], seed: int) -> Outcome:
         """Call a function with new inputs and a seeded random generator. Copies of result and inputs are returned."""
         given = self._inputs(seed)
-        torch.manual_seed(1000 + seed)
+        set_seed(1000 + seed)
         try:
             value = function(*given)
             if self.job.device == "cuda":
@@ -226,7 +227,12 @@ class Part:
         )
 
     def _run_compiled(
-        self, function: Callable[..., Any], seeds: Sequence[int], *, fullgraph: bool
+        self,
+        function: Callable[..., Any],
+        seeds: Sequence[int],
+        *,
+        fullgraph: bool,
+        backend: Callable[..., Any] | None = None,
     ) -> tuple[list[CapturedBreak], dict[str, int], list[Outcome]]:
         """Compile once and call with the inputs of each seed. Returns (breaks, graphs and operations, outcomes).
 
@@ -237,7 +243,7 @@ class Part:
         recorder = Recorder(Identifier(self.job.other_types))
         with logged_places() as logged, contextlib.ExitStack() as undo:
             recorder.install(undo)
-            compiled = self._compiled(function, fullgraph=fullgraph)
+            compiled = self._compiled(function, fullgraph=fullgraph, backend=backend)
             outcomes = [self._call(compiled, seed) for seed in seeds if seed in SEEDS]
             stats = dynamo_utils.counters["stats"]
             counts = {"graphs": stats["unique_graphs"], "ops": stats["calls_captured"]}
@@ -247,9 +253,12 @@ class Part:
             self.miscounted += [f"{function.__name__}: {self._recorded(one)}" for one in unlike]
         return recorder.captured(errors=False), counts, outcomes
 
-    def _compiled(self, function: Callable[..., Any], *, fullgraph: bool) -> Callable[..., Any]:
+    def _compiled(
+        self, function: Callable[..., Any], *, fullgraph: bool, backend: str | Callable[..., Any] | None = None
+    ) -> Callable[..., Any]:
         """As a user compiles it: with torch's own backend, and nothing around it, which Dynamo would see."""
-        backend = self.job.backend if self.job.backend in list_backends(()) else find_backend(self.job.backend)
+        if backend is None:
+            backend = self.job.backend if self.job.backend in list_backends(()) else _other_backend(self.job.backend)
         options = {**getattr(self.module, "COMPILE", {}), "fullgraph": fullgraph, "backend": backend}
         compiled: Callable[..., Any] = torch.compile(function, **options)
         return compiled
@@ -302,7 +311,9 @@ class Part:
                 replace(self._call(self.function, seed), changed={}, unchanged=frozenset()) for seed in self.seeds
             ]
         whole, counts, outcomes = self._run_compiled(self.function, self.seeds, fullgraph=True)
-        allowed, _, with_breaks = self._run_compiled(self.function, SEEDS[:1], fullgraph=False)
+        targets: list[Any] = []
+        look = partial(_look, targets) if self.job.backend == "eager" else None  # it runs the graph as eager does
+        allowed, _, with_breaks = self._run_compiled(self.function, SEEDS[:1], fullgraph=False, backend=look)
         happened = [one for one in (*whole, *allowed) if one.happened]
         for outcome in (*outcomes, *with_breaks):
             if outcome.error is not None:
@@ -315,8 +326,11 @@ class Part:
             "inputs": len(self.seeds),
             **counts,
         }
-        if not getattr(self.module, "OPAQUE", {}).get(name) and self._is_opaque():
-            record["opaque"] = True
+        if not getattr(self.module, "OPAQUE", {}).get(name):
+            if look is None:
+                self._run_compiled(self.function, SEEDS[:1], fullgraph=False, backend=partial(_look, targets))
+            if targets and all(map(_is_made_up, targets)):
+                record["opaque"] = True
         cause = unlike or _why_no_fix(record)
         return {**record, "holds": not cause, **({"cause": cause} if cause else {})}
 
@@ -327,19 +341,6 @@ class Part:
             if found := difference(wanted, outcome) or ("" if has_reason else effects_differ(wanted, outcome)):
                 return found if seed in SEEDS else f"with inputs of seed {seed}: {found}"
         return ""
-
-    def _is_opaque(self) -> bool:
-        """Whether all that torch sees of a fix is an operator made for it: the break is isolated then, not gone."""
-        targets: list[Any] = []
-
-        def look(graph: Any, _inputs: Any) -> Any:
-            targets.extend(node.target for node in graph.graph.nodes if node.op == "call_function")
-            targets.extend(None for node in graph.graph.nodes if node.op in ("call_method", "call_module"))
-            return graph.forward
-
-        reset()
-        self._call(torch.compile(self.function, **{**getattr(self.module, "COMPILE", {}), "backend": look}), SEEDS[0])
-        return bool(targets) and all(map(_is_made_up, targets))
 
     def eager_gradients(self) -> dict[str, Any]:
         """What flows back through the program in eager, or why nothing does."""
@@ -397,6 +398,21 @@ def _why_no_fix(record: Mapping[str, Any]) -> str:
     if record.get("opaque"):
         return "all that torch sees of it is an operator made for it; call it isolated..., or argue in OPAQUE"
     return ""
+
+
+def _other_backend(name: str) -> Callable[..., Any]:
+    """Imported only here: a torch that lost a private name which it needs still runs the others."""
+    from repro_runner.graphs.by_name import find_backend
+
+    return find_backend(name)
+
+
+def _look(targets: list[Any], graph: torch.fx.GraphModule, _inputs: object) -> Callable[..., Any]:
+    """A backend that runs the graph as it is, and adds what it calls to `targets`."""
+    targets.extend(node.target for node in graph.graph.nodes if node.op == "call_function")
+    targets.extend(None for node in graph.graph.nodes if node.op in ("call_method", "call_module"))
+    forward: Callable[..., Any] = graph.forward
+    return forward
 
 
 def _is_made_up(target: Any) -> bool:
