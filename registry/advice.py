@@ -16,7 +16,6 @@ from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from registry.versions import version_key
 
-_BREAKS = ("verified", "reproduced")
 _TO_ALL = ("*",)
 
 
@@ -182,7 +181,7 @@ def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
 
     Who does not know the release gets the newest.
     """
-    runs = [one for one in gb.fresh_evidence if fix in one.fixes and one.verdicts.get("eager") in _BREAKS]
+    runs = [one for one in gb.fresh_evidence if fix in one.fixes and one.shows_it]
     runs.sort(key=lambda one: _order(one.environment.torch))
     mine = _order(torch)
     up_to_mine = [one for one in runs if not mine or _order(one.environment.torch) <= mine]
@@ -191,7 +190,7 @@ def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
 
 def _stopped_in(gb: GraphBreak, torch: str) -> str:
     mine = _order(torch)
-    stopped = {seen.environment.torch for seen in gb.best_evidence if seen.verdicts.get("eager") == "stopped"}
+    stopped = {seen.environment.torch for seen in gb.best_evidence if seen.verdict == "stopped"}
     return min((release for release in stopped if _order(release) > mine), key=_order, default="")
 
 

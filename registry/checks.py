@@ -63,7 +63,7 @@ def check_exemptions_are_needed(registry: Registry, known: Knowledge) -> Iterato
         caused = [
             seen.environment.torch
             for seen in gb.best_evidence
-            if seen.verdicts.get("eager") in ("verified", "reproduced") and gb.unreached_in(seen.environment.torch)
+            if seen.shows_it and gb.unreached_in(seen.environment.torch)
         ]
         if caused:
             said = f"{gb_id} has a program that causes it on torch {', '.join(dict.fromkeys(caused))}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 
 from registry.evidence_file import Document, runs_of
+from registry.model import PROVEN
 
 RUN_GROUPS = {
     "started": "Started breaking",
@@ -29,8 +30,7 @@ VERDICTS = {
 }
 """A verdict -> what it says of one program in one release."""
 
-_BREAKS = ("verified", "reproduced")
-_RAN = (*_BREAKS, "stopped", "other id", "failed")
+_RAN = (*PROVEN, "stopped", "other id", "failed")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +50,22 @@ class Turn:
         return self.group in ("started", "lost") or (self.group == "failed" and self.after == VERDICTS["failed"])
 
 
-def turned(before: str, after: str) -> str | None:
-    """The group of a change of verdict; None if it says nothing, for example because one of the two was not run."""
+def turned(before: str, after: str, held: Set[str] = frozenset(), holds: Set[str] = frozenset()) -> str | None:
+    """The group of a change of verdict, or of the fixes that work before and after.
+
+    None if it says nothing, for example because one of the two was not run.
+    """
     if before == after:
-        return None
-    if before == "stopped" and after in _BREAKS:
+        if before not in PROVEN or held == holds:
+            return None
+        return "lost" if held - holds else "gained"  # a fix may stop working although another one still works
+    if before == "stopped" and after in PROVEN:
         return "started"
-    if before in _BREAKS and after == "stopped":
+    if before in PROVEN and after == "stopped":
         return "stopped"
-    if "other id" in (before, after) and (before in _BREAKS or after in _BREAKS):
+    if "other id" in (before, after) and (before in PROVEN or after in PROVEN):
         return "other"
-    if before in _BREAKS and after in _BREAKS:
+    if before in PROVEN and after in PROVEN:
         return "gained" if after == "verified" else "lost"
     return "failed" if "failed" in (before, after) and before in _RAN and after in _RAN else None
 
@@ -72,7 +77,7 @@ def compare_evidence(before: Document, after: Document) -> list[Turn]:
     for program, backend in sorted(old.keys() & new.keys()):
         if before["records"][program]["repro_sha256"] == after["records"][program]["repro_sha256"]:
             was, now = old[program, backend], new[program, backend]
-            if group := turned(str(was["verdict"]), str(now["verdict"])) or _changed_fixes(was, now):
+            if group := turned(str(was["verdict"]), str(now["verdict"]), _held(was), _held(now)):
                 said = _fixes_in_words if group in ("gained", "lost") else _in_words
                 turns.append(Turn(program, backend, group, said(was), said(now)))
     return turns
@@ -80,13 +85,6 @@ def compare_evidence(before: Document, after: Document) -> list[Turn]:
 
 def _held(run: Mapping[str, Any]) -> set[str]:
     return {name for name, fix in run.get("fixes", {}).items() if fix["holds"]}
-
-
-def _changed_fixes(was: Mapping[str, Any], now: Mapping[str, Any]) -> str | None:
-    """A fix may stop working although another one still works."""
-    if was["verdict"] not in _BREAKS or now["verdict"] not in _BREAKS or _held(was) == _held(now):
-        return None
-    return "lost" if _held(was) - _held(now) else "gained"
 
 
 def _in_words(run: Mapping[str, Any]) -> str:

@@ -301,8 +301,11 @@ class Evidence:
     @property
     def shows_it(self) -> bool:
         """Whether the program gave its own id."""
-        return self.verdict in ("verified", "reproduced")
+        return self.verdict in PROVEN
 
+
+PROVEN = ("verified", "reproduced")
+"""Verdicts of a program that gives its own id."""
 
 _FROM_BEST = ("verified", "reproduced", "stopped", "other id", "failed", "not applicable", "not run")
 

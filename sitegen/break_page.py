@@ -10,6 +10,7 @@ import jinja2
 
 from registry.ids import is_local
 from registry.model import (
+    PROVEN,
     VERIFIER,
     CallSite,
     Category,
@@ -114,7 +115,7 @@ class BreakPages:
         return seal(page, note)
 
     def _cards(self, gb: GraphBreak, one: Example) -> dict[str, Any]:
-        first = [torch for torch in self._releases if gb.programs_for(torch)[0] is one]
+        first = [torch for torch in self._releases if gb.programs_for(torch)[0].repro is one.repro]
         more = {"reach": _REACH.get(one.repro.reach), "script": f"../{script_file(one.repro)}", "first_in": first}
         return {**samples(gb, one, self._programs), **more}
 
@@ -177,7 +178,7 @@ def _badges(gb: GraphBreak, torch: str) -> list[tuple[str, str]]:
         text = STATUSES[status]
     proof = gb.newest_proof
     proven = [(proof.verdict, f"{STATUSES[proof.verdict]} in torch {proof.environment.torch}")] if proof else []
-    return [(status, text), *(proven if status not in _BREAKS else [])]
+    return [(status, text), *(proven if status not in PROVEN else [])]
 
 
 def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, Any]:
@@ -198,23 +199,18 @@ def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, A
 def _newer(example: Example) -> dict[str, str] | None:
     """What a newer release makes of a program that broke in an older one: no break, or another; None if neither."""
     cpu = [seen for seen in example.fresh_evidence if seen.environment.device == "cpu"]
-    ran = [(seen, seen.verdicts["eager"]) for seen in cpu if seen.verdicts.get("eager") in (*_BREAKS, *_NO_LONGER)]
-    broke = [seen.environment.torch for seen, verdict in ran if verdict in _BREAKS]
-    if not broke or ran[-1][1] in _BREAKS:
+    ran = [seen for seen in cpu if seen.verdict in (*PROVEN, "stopped", "other id")]
+    broke = [seen.environment.torch for seen in ran if seen.shows_it]
+    if not broke or ran[-1].shows_it:
         return None
-    newest, verdict = ran[-1]
-    streak = list(takewhile(lambda run: run[1] == verdict, reversed(ran)))
-    first, last = streak[-1][0].environment.torch, newest.environment.torch
+    newest = ran[-1]
+    since = list(takewhile(lambda seen: seen.verdict == newest.verdict, reversed(ran)))[-1]
     return {
-        "where": last if first == last else f"{first} to {last}",
+        "since": since.environment.torch,
         "broke": broke[-1],
-        "gb_id": next((one for one in newest.ids if verdict == "other id" and not is_local(one)), ""),
-        "verdict": verdict,
+        "gb_id": next((one for one in newest.ids if newest.verdict == "other id" and not is_local(one)), ""),
+        "verdict": newest.verdict,
     }
-
-
-_NO_LONGER = ("stopped", "other id")
-_BREAKS = ("verified", "reproduced")
 
 
 def _code(snippet: Snippet, marks: list[str]) -> dict[str, str]:
@@ -286,7 +282,8 @@ def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
     found: dict[str, dict[str, list[str]]] = {}
     failed: dict[str, dict[str, list[str]]] = {}
     for seen in sorted(example.fresh_evidence, key=lambda seen: -seen.verifier):
-        if fix not in seen.fixes or not _has_the_id(gb, seen.environment.torch):
+        known = gb.history.of(seen.environment.torch)  # a program may run on older releases, too
+        if fix not in seen.fixes or not (known.registered or known.live):
             continue
         outcome = _outcome(seen, fix)
         said = [(found, outcome)] if outcome else [(failed, "Does not work")]
@@ -320,17 +317,12 @@ def _outcome(seen: Evidence, fix: str) -> str:
     return f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
 
 
-def _has_the_id(gb: GraphBreak, torch: str) -> bool:
-    """Whether the release knows the id; a program may run on older ones, too."""
-    return any(seen.torch == torch and (seen.registered or seen.live) for seen in gb.history.releases)
-
-
 def where_it_holds(script: FindingScript) -> str:
     """In which releases compiled code gives a wrong result, and in which it is right."""
     places: dict[bool, dict[str, list[str]]] = {True: {}, False: {}}
     for run in script.runs:
         places[run.is_wrong].setdefault(run.environment.torch, []).append(device_name(run.environment.device))
-    said = {True: "Wrong on torch {}.", False: "Right on torch {}."}
+    said = {True: "Wrong result on torch {}.", False: "Correct result on torch {}."}
     return " ".join(said[wrong].format(_environments(found)) for wrong, found in places.items() if found)
 
 
@@ -351,11 +343,11 @@ def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
     }
 
 
-def _printed(gb: GraphBreak, torch: str) -> tuple[str, int]:
-    """(the message, which of the wordings): what differs between releases."""
+def _printed(gb: GraphBreak, torch: str) -> tuple[str, int, bool]:
+    """(the message, which of the wordings, whether it was captured there): what differs between releases."""
     shown = _captured(gb, torch)
     at = next((at for at, dated in enumerate(gb.revisions) if torch in dated.releases), 0)
-    return shown.message if shown else "", at
+    return shown.message if shown else "", at, shown is not None and shown.environment.torch == torch
 
 
 def _captured(gb: GraphBreak, torch: str) -> Evidence | None:
@@ -367,14 +359,14 @@ def _captured(gb: GraphBreak, torch: str) -> Evidence | None:
     return here if here and here.shows_it and here.message else evidence_to_show(programs[0])
 
 
-def _wording(gb: GraphBreak, printed: Variant[tuple[str, int]]) -> dict[str, Any]:
-    shown, dated = _captured(gb, printed.releases[0]), gb.revisions[printed.value[1]]
-    captured = (_captured(gb, torch) for torch in printed.releases)
-    places = dict.fromkeys(seen.environment.torch for seen in captured if seen)
+def _wording(gb: GraphBreak, printed: Variant[tuple[str, int, bool]]) -> dict[str, Any]:
+    _, at, is_captured_there = printed.value
+    shown, dated = _captured(gb, printed.releases[0]), gb.revisions[at]
+    places = printed.releases if is_captured_there or shown is None else (shown.environment.torch,)
     return {
         "shown": shown,
         "captured_on": comma_list(places),
-        "other_release": shown is not None and shown.environment.torch not in printed.releases,
+        "other_release": not is_captured_there,
         "fields": list(wording_fields(gb, dated, shown)),
     }
 
@@ -424,10 +416,11 @@ def _texts(dated: DatedRevision) -> tuple[str, str, str, str]:
 def _places(gb: GraphBreak, torch: str) -> dict[str, Any] | None:
     """The lines that emit it in a release, or in the last one that does; None if none does."""
     here = gb.history.of(torch)
-    last = here if here.live else next((seen for seen in reversed(gb.history.releases) if seen.live), None)
+    last = here.torch if here.live else gb.history.last_live
     if last is None:
         return None
-    return {"torch": last.torch, "here": here.live, "sites": [_site(site, last.torch) for site in last.call_sites]}
+    sites = [_site(site, last) for site in gb.history.of(last).call_sites]
+    return {"torch": last, "here": here.live, "sites": sites}
 
 
 def _site(site: CallSite, torch: str) -> dict[str, str]:

@@ -46,9 +46,21 @@ def compare_runs(registry: Registry, pair: Pair, device: str) -> RunChanges:
     found: dict[str, list[tuple[GraphBreak, Example]]] = {name: [] for name in RUN_GROUPS}
     for gb in registry:
         for one in gb.programs:
-            if group := turned(one.verdict_in(pair.before, device), one.verdict_in(pair.after, device)):
+            was, now = (_ran(one, torch, device) for torch in (pair.before, pair.after))
+            if group := turned(was[0], now[0], was[1], now[1]):
                 found[group].append((gb, one))
     return {name: tuple(programs) for name, programs in found.items() if programs}
+
+
+def _ran(program: Example, torch: str, device: str) -> tuple[str, frozenset[str]]:
+    """Its verdict, and the fixes that work."""
+    return program.verdict_in(torch, device), working_fixes(program, torch, device)
+
+
+def working_fixes(program: Example, torch: str, device: str) -> frozenset[str]:
+    """The fixes of a program that work in a release."""
+    ran = program.best_run(torch, device)
+    return frozenset(name for name, holds in ran.fixes.items() if holds) if ran else frozenset()
 
 
 def devices_of(registry: Registry, torch: str) -> set[str]:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from registry.ids import is_local
-from registry.model import VERIFIER, Environment, Evidence, GraphBreak, InRelease
+from registry.model import Environment, Evidence, GraphBreak, InRelease
 from sitegen.changes import changes_in
 from sitegen.links import source_label, source_url
 from sitegen.sentences import device_name
 
 SIGNS = {
-    "✓": "breaks with this id, and a fix works",
-    "●": "breaks with this id; we know no fix that works",
+    "✓": "breaks with this id, with a verified fix",
+    "●": "breaks with this id, without a verified fix",
     "○": "compiles without a break",
     "GB…": "breaks with that id instead",
     "✗": "the program fails",
@@ -41,8 +41,8 @@ class Cell:
 _UNKNOWN = Cell("·", "unknown", "not run")
 _NOT_EMITTED = Cell("–", "no", "not emitted")
 _VERDICTS = {
-    "verified": Cell("✓", "fixed", "breaks, and a fix works"),
-    "reproduced": Cell("●", "breaks", "breaks; we know no fix that works"),
+    "verified": Cell("✓", "fixed", "breaks, with a verified fix"),
+    "reproduced": Cell("●", "breaks", "breaks, without a verified fix"),
     "stopped": Cell("○", "works", "compiles without a break"),
     "other id": Cell("", "other", "breaks with another id", word="other id"),
     "not applicable": Cell("–", "no", "can't run there"),
@@ -97,8 +97,8 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
     if evidence is None or verdict is None:
         return _UNKNOWN
     cell = _VERDICTS.get(verdict, replace(_UNKNOWN, title=verdict, word=verdict))
-    if backend == "eager" and evidence.shows_it and any(evidence.fixes.values()):
-        return replace(_VERDICTS["verified"], title=f"breaks; {_fixes(evidence)}")
+    if verdict == "verified" and backend == "eager":
+        return replace(cell, title=f"breaks; {_fixes(evidence)}")
     if verdict == "other id" and backend == "eager" and evidence.ids:
         gb_id = evidence.ids[0]
         link = "" if is_local(gb_id) else f"{gb_id.lower()}.html"  # a local id has a page only when captured
@@ -108,6 +108,4 @@ def _verdict(evidence: Evidence | None, backend: str) -> Cell:
 
 def _fixes(evidence: Evidence) -> str:
     said = "every fix works" if all(evidence.fixes.values()) else "a fix works, but not every one"
-    if evidence.fails_with:
-        said += ", and not with every backend"
-    return said if evidence.verifier == VERIFIER else f"{said}; gradients not compared (older check)"
+    return f"{said}, and not with every backend" if evidence.fails_with else said

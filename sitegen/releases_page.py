@@ -11,6 +11,7 @@ import jinja2
 from registry.evidence_changes import RUN_GROUPS, VERDICTS
 from registry.ids import is_local
 from registry.model import Example, GraphBreak, Registry
+from sitegen.by_release import choices
 from sitegen.compact import compact, data_script
 from sitegen.release_changes import (
     GROUPS,
@@ -19,6 +20,7 @@ from sitegen.release_changes import (
     compare_runs,
     devices_of,
     wording_in,
+    working_fixes,
 )
 
 
@@ -121,6 +123,7 @@ def releases_data(registry: Registry) -> str:
     devices = sorted({one.device for one in registry.environments})
     head = {
         "releases": [{"torch": torch, "built": registry.built.get(torch, "")} for torch in registry.releases],
+        "choices": choices(registry),
         "devices": {
             device: [torch for torch in registry.releases if device in devices_of(registry, torch)]
             for device in devices
@@ -149,10 +152,17 @@ def _id_data(gb: GraphBreak, releases: tuple[str, ...], devices: list[str]) -> d
 
 
 def _program_data(one: Example, releases: tuple[str, ...], devices: list[str]) -> dict[str, Any]:
-    """`runs`: per device a digit per release; `instead`: the other id that it gives in a release."""
-    verdicts = list(VERDICTS)
+    """Per device, for each release: `runs` a digit, `fixes` the places of those that work, as a bit mask.
+
+    `instead`: the other id that it gives in a release.
+    """
+    verdicts, names = list(VERDICTS), list(one.repro.fixes)
     runs = {
         device: "".join(str(verdicts.index(one.verdict_in(torch, device))) for torch in releases) for device in devices
     }
+    fixes = {
+        device: [sum(1 << names.index(name) for name in working_fixes(one, torch, device)) for torch in releases]
+        for device in devices
+    }
     instead = {torch: given for torch in releases if (given := _instead(one, torch, ""))}
-    return {"title": one.repro.title, "runs": runs, "instead": instead}
+    return {"title": one.repro.title, "runs": runs, "fixes": fixes, "instead": instead}

@@ -10,5 +10,5 @@ set -euo pipefail
 for _ in 1 2 3; do
   graphbreak run "${@:2}" --out "$1" --resume && exit
 done
-echo "$1 is not whole" >&2
+echo "$1 is incomplete" >&2
 exit 1

@@ -47,7 +47,7 @@ find_issue() { # TITLE
 
 body() { # TORCH
   echo "What changed for the programs in \`registry/repros/\` on $1, compared with the committed evidence."
-  printf '\n%s\n\n' "$(cat "$work/changes")"
+  printf '\n%s\n\n' "$(head -c 60000 "$work/changes")" # GitHub takes 65,536 characters
   echo "From [this run]($GITHUB_SERVER_URL/$GITHUB_REPOSITORY/actions/runs/$GITHUB_RUN_ID). While the issue is open," \
     'every run writes this text anew. Close it when there is nothing left to do.'
 }

@@ -24,7 +24,6 @@ from repro_runner.output.units import counted
 _TEMPLATES = Path(__file__).with_name("templates")
 _ENVIRONMENT = {"torch": "torch", "python": "Python", "device_name": "device", "platform": "platform"}
 _OF_MANY_BREAKS = ("This graph break is fundamental", "This graph break may have been caused by an earlier graph break")
-_STILL_BREAKS = ("verified", "reproduced")
 
 
 _PATH = re.compile(r"""(?<=")/[^"\n]+\.py(?=")|(?<![\w.:/-])/[^\s:,;()'"]+\.py""")
@@ -158,7 +157,7 @@ def _newer(gb: GraphBreak | None, answer: Advice | None, release: str) -> str:
     runs = [
         seen.environment.torch
         for seen in (gb.fresh_evidence if gb else ())
-        if seen.verdicts.get("eager") in _STILL_BREAKS and version_key(seen.environment.torch) > version_key(release)
+        if seen.shows_it and version_key(seen.environment.torch) > version_key(release)
     ]
     if not runs:
         return "The registry has not run its program for this break with a newer torch."

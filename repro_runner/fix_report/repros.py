@@ -42,7 +42,6 @@ _MOST_LINES = 200
 """A longer script is written only if it is confirmed."""
 _SECONDS_PER_SCRIPT = 60.0
 _NO_TIME = "no run, since the time for all scripts was used up"
-_BREAKS = ("verified", "reproduced")
 
 Tell = Callable[[str], None]
 """A function that is called with a line about what is being done."""
@@ -98,7 +97,7 @@ def torch_xla_repro(gb: GraphBreak | None) -> ReproScript | None:
 
 
 def _seen_by_registry(gb: GraphBreak) -> str:
-    runs = [seen.environment.torch for seen in gb.fresh_evidence if seen.verdicts.get("eager") in _BREAKS]
+    runs = [seen.environment.torch for seen in gb.fresh_evidence if seen.shows_it]
     if not runs:
         return "the registry has no run of it either"
     return f"the registry ran it with torch {max(runs, key=version_key)}, and it broke with {gb.gb_id}"

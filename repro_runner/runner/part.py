@@ -407,7 +407,7 @@ def _other_backend(name: str) -> Callable[..., Any]:
     return find_backend(name)
 
 
-def _look(targets: list[Any], graph: torch.fx.GraphModule, _inputs: object) -> Callable[..., Any]:
+def _look(targets: list[Any], graph: torch.fx.GraphModule, _inputs: object, **_options: object) -> Callable[..., Any]:
     """A backend that runs the graph as it is, and adds what it calls to `targets`."""
     targets.extend(node.target for node in graph.graph.nodes if node.op == "call_function")
     targets.extend(None for node in graph.graph.nodes if node.op in ("call_method", "call_module"))

@@ -2,7 +2,7 @@
 
 import { markdownOf, oldWords } from "./findings-markdown.js";
 import { load, root } from "./loading.js";
-import { askedFor, meant } from "./my-torch.js";
+import { readersTorch } from "./my-torch.js";
 
 let reading;
 
@@ -10,33 +10,35 @@ let reading;
 export async function findBreaks(text) {
   reading ??= startReading();
   reading.catch(() => (reading = undefined)); // the next attempt may find the network again
-  return (await reading)(text);
+  const { read, releases } = await reading;
+  return read(text, readersTorch(releases));
 }
 
 async function startReading() {
   const [makeReader, wordings, answers] = await Promise.all(["js/log-reader", "data/wordings", "data/answers"].map(load));
-  const known = { wordings, answers, torch: meant(wordings.releases, askedFor()) };
+  const known = { wordings, answers };
+  const { releases } = wordings;
   try {
-    return readInWorker(makeReader, known);
+    return { read: readInWorker(makeReader, known), releases };
   } catch {
-    return readHere(makeReader, known); // no workers
+    return { read: readHere(makeReader, known), releases }; // no workers
   }
 }
 
 function readHere(makeReader, known) {
   const read = makeReader().readerWith(known);
-  return async (text) => read(text);
+  return async (text, torch) => read(text, torch);
 }
 
 /** Read off the page's thread, so that ten megabytes don't hold up typing. */
 function readInWorker(makeReader, known) {
   const waiting = new Map(); // number of the request -> its text, and what to do with the answer
   let requests = 0;
-  let read = (text) =>
+  let read = (text, torch) =>
     new Promise((resolve, reject) => {
       const request = ++requests;
-      waiting.set(request, { text, resolve, reject });
-      worker.postMessage({ request, text });
+      waiting.set(request, { text, torch, resolve, reject });
+      worker.postMessage({ request, text, torch });
     });
   const script = new Blob([`(${makeReader})().answerRequests(self);`], { type: "text/javascript" });
   const worker = new Worker(URL.createObjectURL(script));
@@ -48,11 +50,11 @@ function readInWorker(makeReader, known) {
   });
   worker.addEventListener("error", () => {
     read = readHere(makeReader, known); // it can't start: what was asked of it is read here, and so is all that follows
-    for (const { text, resolve } of waiting.values()) resolve(read(text));
+    for (const { text, torch, resolve } of waiting.values()) resolve(read(text, torch));
     waiting.clear();
   });
   worker.postMessage({ known });
-  return (text) => read(text);
+  return (text, torch) => read(text, torch);
 }
 
 // --- shown ----------------------------------------------------------------------------------------------------------
@@ -173,12 +175,12 @@ function stepPart({ candidates, hows, text }, role) {
   return element("div", { className: "found-step" }, label, ...named, facts);
 }
 
-function candidatePart({ gbId, title, status, statusName, page }) {
+function candidatePart({ gbId, title, status, statusName, torch, page }) {
   const id = element("span", { className: "found-id" }, gbId);
   if (!page) return element("h3", {}, id, " This site has no page for it: it may be newer than the registry.");
   const name = element("span", { className: "verbatim" }, title);
   const link = element("a", { href: new URL(page, root).href }, id, " ", name);
-  const badge = element("span", { className: `badge ${status}` }, statusName);
+  const badge = element("span", { className: `badge ${status}` }, `${statusName} in torch ${torch}`);
   return element("h3", {}, link, " ", badge);
 }
 

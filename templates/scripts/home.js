@@ -69,10 +69,18 @@ function showStatuses({ table, index, releases }) {
   }
 }
 
-document.addEventListener("torch", async () => {
-  showStatuses(loaded ?? (await loadIndex()));
-  show();
-});
+async function followTorch() {
+  try {
+    if (loaded) showStatuses(loaded);
+    else await loadIndex();
+  } catch {
+    count.textContent = "The statuses of your torch could not be loaded. These are of the newest.";
+    return;
+  }
+  if (!results.querySelector(".findings-here")) show();
+}
+
+document.addEventListener("torch", followTorch);
 
 function whenIdle(work) {
   if ("requestIdleCallback" in window) requestIdleCallback(work, { timeout: 3000 });
@@ -221,7 +229,7 @@ function change(next) {
   remember();
   state = { ...state, ...next };
   showAll = false;
-  history.pushState({}, "", address());
+  history.pushState({ ownTorch: true }, "", address());
   showControls();
   show();
 }
@@ -293,7 +301,7 @@ function address() {
 /** Write the state into the current entry of the history, with what the address does not hold. */
 function remember(opened = null) {
   clearTimeout(writing);
-  history.replaceState({ scroll: scrollY, showAll, opened }, "", address() + location.hash);
+  history.replaceState({ scroll: scrollY, showAll, opened, ownTorch: true }, "", address() + location.hash);
 }
 
 async function restore(kept) {
@@ -306,7 +314,7 @@ async function restore(kept) {
 }
 
 addEventListener("popstate", (event) => {
-  if (event.state || !location.hash) restore(event.state); // otherwise somebody went to an anchor on this page
+  if (event.state || !location.hash) restore(event.state).then(() => remember(event.state?.opened)); // otherwise somebody went to an anchor on this page
 });
 addEventListener("scrollend", () => remember(history.state?.opened));
 
@@ -371,5 +379,5 @@ async function showFindings(text) {
 history.scrollRestoration = "manual"; // results come later than the browser's own attempt
 restore(history.state).then(() => isLog(state.text) && showFindings(state.text));
 box.addEventListener("focus", () => loadIndex().catch(() => {}), { once: true });
-if (inAddress().length) loadIndex().catch(() => {});
+if (inAddress().length) followTorch();
 else whenIdle(() => loadIndex().catch(() => {}));

@@ -8,7 +8,9 @@ const EXCERPT = 4_000;
 export function makeReport(text, matcher, wordings, answers, torch = "") {
   const at = Math.max(0, wordings.releases.indexOf(torch));
   const keys = Object.keys(wordings.statuses);
-  const known = new Map(wordings.breaks.map(([gbId, title, statuses]) => [gbId, { title, status: keys[statuses[at]] }]));
+  const known = new Map(
+    wordings.breaks.map(([gbId, title, statuses]) => [gbId, { title, status: keys[statuses[at]], torch: wordings.releases[at] }]),
+  );
   const groups = new Map();
   let messages = 0;
   let shared = false;

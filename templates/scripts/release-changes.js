@@ -20,10 +20,10 @@ export function compareRuns(data, from, to, device) {
   const verdicts = Object.keys(data.verdicts);
   const found = Object.fromEntries(Object.keys(data.run_groups).map((group) => [group, []]));
   for (const [id, known] of Object.entries(data.ids)) {
-    for (const { title, runs, instead } of known.programs) {
+    for (const { title, runs, fixes, instead } of known.programs) {
       const before = verdicts[runs[device][pair.from]];
       const after = verdicts[runs[device][pair.to]];
-      const group = turned(before, after);
+      const group = turned(before, after, fixes[device][pair.from], fixes[device][pair.to]);
       if (!group) continue;
       const said = (verdict, torch) => ({ says: data.verdicts[verdict], instead: verdict === "other id" ? instead[torch] : "" });
       const name = title ? `${known.titles[0]} (${title})` : known.titles[0];
@@ -83,8 +83,11 @@ function titles(known, { from, to }, group) {
   return { title, before: changed ? before : "" };
 }
 
-function turned(before, after) {
-  if (before === after) return null;
+function turned(before, after, held, holds) {
+  if (before === after) {
+    if (!BREAKS.includes(before) || held === holds) return null;
+    return held & ~holds ? "lost" : "gained"; // a fix may stop working although another one still works
+  }
   if (before === "stopped" && BREAKS.includes(after)) return "started";
   if (BREAKS.includes(before) && after === "stopped") return "stopped";
   if ([before, after].includes("other id") && (BREAKS.includes(before) || BREAKS.includes(after))) return "other";

@@ -1,7 +1,7 @@
 // The releases page: choose two, and see what differs. The choice is in the address, so it can be sent to somebody.
 
 import { load, root } from "./loading.js";
-import { askedFor } from "./my-torch.js";
+import { readersTorch } from "./my-torch.js";
 import { chosen, compareReleases, compareRuns, devicesOfBoth, neverRun } from "./release-changes.js";
 
 const form = document.getElementById("compare");
@@ -22,7 +22,7 @@ async function start() {
     shown.append(paragraph("The data for comparing could not be loaded. The lists below are complete without it."));
     return;
   }
-  const follow = () => show(data, chosen(data, location.search, askedFor()));
+  const follow = () => show(data, chosen(data, location.search, readersTorch(data.choices)));
   const choose = (pair) => {
     const address = new URL(location.href);
     address.searchParams.set("from", pair.from);
@@ -56,14 +56,14 @@ function upgrade(data, { from, to }) {
   const place = (torch) => data.releases.findIndex((one) => one.torch === torch);
   if (place(from) > place(to) || !devicesOfBoth(data, from, to).includes("cpu")) return [];
   const { stopped = [], gained = [] } = compareRuns(data, from, to, "cpu");
-  const words = `Of our programs that break in torch ${from}, ${stopped.length} compile without a break in ${to}, and ${gained.length} more have a fix that works.`;
+  const words = `Of our programs that break in torch ${from}, ${stopped.length} compile without a break in ${to}. ${gained.length} others gained a fix that works.`;
   const items = (found) => found.map((one) => wordsItem(one));
   return [
     element("h3", "What upgrading buys you"),
     paragraph(words),
     ...(stopped.length ? [fold("No longer break", items(stopped))] : []),
     ...(gained.length ? [fold("Gained a working fix", items(gained))] : []),
-    element("h3", "The registry of both"),
+    element("h3", "What changed in the registry"),
   ];
 }
 
