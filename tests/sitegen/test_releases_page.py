@@ -9,7 +9,7 @@ from bs4 import BeautifulSoup
 
 from registry.evidence_changes import VERDICTS
 from registry.merge import merge_registry
-from registry.model import Environment, Evidence, Registry, Repro
+from registry.model import PROVEN, Environment, Evidence, Registry, Repro
 from sitegen.release_changes import Pair, RunChanges, compare_releases, compare_runs, devices_of
 from sitegen.releases_page import releases_data
 from tests.committed import committed_registry
@@ -37,7 +37,8 @@ console.log(JSON.stringify(answer));
 CHOSEN = """
 import { readFileSync } from "node:fs";
 import { chosen } from "./templates/scripts/release-changes.js";
-console.log(JSON.stringify(chosen(JSON.parse(readFileSync(0, "utf-8")), process.argv.at(-1))));
+const [query, mine] = process.argv.slice(-2);
+console.log(JSON.stringify(chosen(JSON.parse(readFileSync(0, "utf-8")), query, mine)));
 """
 
 OLD, NEW = Pair("2.8.0", "2.9.0"), Pair("2.9.0", "2.10.0")
@@ -162,17 +163,20 @@ def test_the_script_finds_what_python_finds_for_every_pair_of_releases(read: Cal
 
 
 @pytest.mark.parametrize(
-    ("query", "pair"),
+    ("query", "mine", "pair"),
     [
-        ("", ("2.9.0", "2.10.0")),
-        ("?from=2.8.0&to=2.9.0", ("2.8.0", "2.9.0")),
-        ("?from=2.10.0&to=2.8.0", ("2.10.0", "2.8.0")),
-        ("?from=9.9.9&to=<b>", ("2.9.0", "2.10.0")),
-        ("?to=2.8.0&more=1", ("2.9.0", "2.8.0")),
+        ("?", "2.10.0", ("2.9.0", "2.10.0")),
+        ("?from=2.8.0&to=2.9.0", "2.9.0", ("2.8.0", "2.9.0")),
+        ("?from=2.10.0&to=2.8.0", "2.10.0", ("2.10.0", "2.8.0")),
+        ("?from=9.9.9&to=<b>", "2.10.0", ("2.9.0", "2.10.0")),
+        ("?to=2.8.0&more=1", "2.10.0", ("2.9.0", "2.8.0")),
+        ("?", "2.8.0", ("2.8.0", "2.10.0")),
     ],
 )
-def test_an_address_names_two_releases_or_the_newest_two_are_shown(query: str, pair: tuple[str, str]) -> None:
-    answer = json.loads(run_node(CHOSEN, query, stdin=releases_data(a_history())))
+def test_an_address_names_two_releases_or_the_readers_and_the_newest_are_shown(
+    query: str, mine: str, pair: tuple[str, str]
+) -> None:
+    answer = json.loads(run_node(CHOSEN, query, mine, stdin=releases_data(a_history())))
     assert (answer["from"], answer["to"]) == pair
 
 
@@ -201,6 +205,22 @@ def test_without_script_every_release_has_its_lists() -> None:
         changes = compare_releases(committed_registry(), Pair(before, after))
         assert listed == list(ids(changes).values())
     assert page.find(id=f"torch-{releases[0]}") is not None
+
+
+def test_what_upgrading_buys_is_every_program_that_breaks_before_and_compiles_in_the_newest() -> None:
+    page = BeautifulSoup(real_pages()["releases.md"], "html.parser")
+    registry = committed_registry()
+    *older, newest = [one.torch for one in registry.environments if one.device == "cpu"]
+    for before in older:
+        (fold,) = [one for one in page.select("#upgrading ~ details") if f"From torch {before} " in one.get_text()]
+        gone = [
+            gb.gb_id
+            for gb in registry
+            for one in gb.programs
+            if one.verdict_in(before, "cpu") in PROVEN and one.verdict_in(newest, "cpu") == "stopped"
+        ]
+        assert [link.get_text() for link in fold.select("li > a")] == gone
+        assert fold.select("summary")[0].get_text() == f"From torch {before} ({len(gone)})"
 
 
 def test_a_changed_title_is_shown_with_the_one_before() -> None:
