@@ -51,7 +51,7 @@ export function chosen(data, query, mine = "") {
   const pick = (name, otherwise) => (known.includes(asked.get(name)) ? asked.get(name) : otherwise);
   const ran = known.filter((torch) => Object.values(data.devices).flat().includes(torch));
   const newest = ran.length > 1 ? ran : known;
-  const start = ran.includes(mine) && mine !== newest.at(-1) ? mine : (newest.at(-2) ?? newest.at(-1));
+  const start = known.includes(mine) && mine !== newest.at(-1) ? mine : (newest.at(-2) ?? newest.at(-1));
   return { from: pick("from", start), to: pick("to", newest.at(-1)) };
 }
 

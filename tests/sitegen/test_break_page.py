@@ -81,7 +81,7 @@ def test_what_a_newer_torch_makes_of_a_program_stands_above_it() -> None:
         "The last release in which we saw it give GB0094 is 2.13.0."
     )
     (other,) = page("GB4411").select(".newer")
-    assert text(other).startswith("Since torch 2.15.0, this program gives GB9493 instead.")
+    assert text(other).startswith("Since torch 2.14.1, this program gives GB9493 instead.")
     assert one(other, "a")["href"] == "gb9493.html"
     assert page("GB0170").select(".newer") == []
 
