@@ -41,6 +41,7 @@ export function followTorch() {
 
 function selectOf() {
   const select = document.createElement("select");
+  select.autocomplete = "off"; // else Back sets it to what it was
   select.append(...releases.map((torch, at) => new Option(at ? torch : `${torch} (newest)`, torch)));
   select.addEventListener("change", () => choose(select.value));
   return select;

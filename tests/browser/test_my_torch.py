@@ -7,6 +7,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from sitegen.facets import STATUSES
 from tests.browser.conftest import Visitor
+from tests.browser.test_home import paste
 from tests.committed import committed_breaks, committed_registry
 
 pytestmark = [pytest.mark.browser, pytest.mark.jekyll]
@@ -80,7 +81,7 @@ def test_back_leads_to_a_page_that_shows_what_was_chosen_since(visitor: Visitor)
 
 def test_what_was_pasted_stays_when_another_release_is_chosen(visitor: Visitor) -> None:
     page = visitor.open()
-    page.locator("#find input[name=q]").fill("Unsupported: Data-dependent branching with some more words")
+    paste(page, "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected data-dependent branching")
     expect(page.locator(".findings-here")).to_be_visible()
     choose(page, OLD)
     expect(page.locator(".findings-here")).to_be_visible()

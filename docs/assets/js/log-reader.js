@@ -55,7 +55,9 @@ const EXCERPT = 4_000;
 function makeReport(text, matcher, wordings, answers, torch = "") {
   const at = Math.max(0, wordings.releases.indexOf(torch));
   const keys = Object.keys(wordings.statuses);
-  const known = new Map(wordings.breaks.map(([gbId, title, statuses]) => [gbId, { title, status: keys[statuses[at]] }]));
+  const known = new Map(
+    wordings.breaks.map(([gbId, title, statuses]) => [gbId, { title, status: keys[statuses[at]], torch: wordings.releases[at] }]),
+  );
   const groups = new Map();
   let messages = 0;
   let shared = false;
@@ -1205,21 +1207,21 @@ const { makeReport } = modules["log-report"];
 const { Matcher } = modules["matching"];
 
 /** A function that reads a log. */
-function readerWith({ wordings, answers, torch }) {
+function readerWith({ wordings, answers }) {
   const matcher = new Matcher(wordings);
-  return (text) => makeReport(text, matcher, wordings, answers, torch);
+  return (text, torch) => makeReport(text, matcher, wordings, answers, torch);
 }
 
 /** In a worker: the first message brings the wordings and answers, each later one a text to read. */
 function answerRequests(worker) {
   let read;
-  worker.addEventListener("message", ({ data: { request, text, known } }) => {
+  worker.addEventListener("message", ({ data: { request, text, torch, known } }) => {
     if (known) {
       read = readerWith(known);
       return;
     }
     try {
-      worker.postMessage({ request, report: read(text) });
+      worker.postMessage({ request, report: read(text, torch) });
     } catch (error) {
       worker.postMessage({ request, error: String(error) });
     }

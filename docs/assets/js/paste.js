@@ -100,17 +100,17 @@ const KEPT = "graph-breaks-torch";
 const controls = [...document.querySelectorAll(".my-torch")];
 const releases = controls[0]?.dataset.releases.split(" ") ?? []; // newest first
 
-/** The one of `known`, newest first, that "2.9.1", "2.9" or another 2.9 means; otherwise the newest. */
-function meant(known, asked) {
-  const minor = `${asked.split(".").slice(0, 2).join(".")}.`;
-  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(minor)) ?? known[0] ?? "";
+/** Of `known`, newest first, the reader's: what a link to this page asks for, or else an earlier page, or an earlier visit. */
+function readersTorch(known) {
+  const linked = matching(known, history.state?.ownTorch ? null : new URLSearchParams(location.search).get("torch"));
+  if (linked) keep("sessionStorage", linked); // somebody else's choice: not for the next visit
+  return linked ?? matching(known, kept("sessionStorage")) ?? matching(known, kept("localStorage")) ?? known[0] ?? "";
 }
 
-/** What the address asks for, or else an earlier page, or the choice of an earlier visit; "" if none does. */
-function askedFor() {
-  const inAddress = new URLSearchParams(location.search).get("torch");
-  if (inAddress) keep("sessionStorage", inAddress); // somebody else's choice, or that of a link: not for the next visit
-  return inAddress || kept("sessionStorage") || kept("localStorage");
+/** The one that "2.9.1", "2.9" or another 2.9 means. */
+function matching(known, asked) {
+  const minor = asked?.split(".").slice(0, 2).join(".");
+  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(`${minor}.`));
 }
 
 /** The release that this page shows, as [name, value] pairs for its address; the newest is not named. */
@@ -125,37 +125,52 @@ function followTorch() {
   for (const control of controls) control.querySelector("b").replaceWith(selectOf());
   for (const link of document.querySelectorAll('a[href^="?torch="]')) {
     link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault(); // the page stays where it is
       choose(link.dataset.release);
     });
   }
-  turnTo(meant(releases, askedFor()));
+  turnTo(readersTorch(releases));
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView(); // it may have been hidden
+  addEventListener("pageshow", (event) => event.persisted && turnTo(readersTorch(releases)));
 }
 
 function selectOf() {
   const select = document.createElement("select");
+  select.autocomplete = "off"; // else Back sets it to what it was
   select.append(...releases.map((torch, at) => new Option(at ? torch : `${torch} (newest)`, torch)));
   select.addEventListener("change", () => choose(select.value));
   return select;
 }
 
 function choose(torch) {
-  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch === releases[0] ? "" : torch);
+  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch);
   turnTo(torch);
 }
 
 function turnTo(torch) {
   document.documentElement.dataset.torch = torch;
-  const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "torch");
-  const query = new URLSearchParams([...others, ...inAddress()]);
-  history.replaceState(history.state, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
+  nameInAddress();
   for (const control of controls) control.querySelector("select").value = torch;
   for (const one of document.querySelectorAll("[data-torch]:not(html)")) one.hidden = !one.dataset.torch.split(" ").includes(torch);
+  for (const one of document.querySelectorAll("[data-anchor]")) {
+    if (one.closest("[hidden]")) one.removeAttribute("id");
+    else one.id = one.dataset.anchor;
+  }
   for (const one of document.querySelectorAll("[data-release]")) {
     if (one.dataset.release === torch) one.setAttribute("aria-current", "true");
     else one.removeAttribute("aria-current");
   }
   document.dispatchEvent(new Event("torch"));
+}
+
+/** So that the address can be sent to somebody. It is marked as ours: Back must not take it for a link to follow. */
+function nameInAddress() {
+  const asked = new URLSearchParams(location.search);
+  if ((asked.get("torch") ?? "") === (inAddress()[0]?.[1] ?? "")) return;
+  const query = String(new URLSearchParams([...[...asked].filter(([name]) => name !== "torch"), ...inAddress()]));
+  const address = location.pathname + (query && `?${query.replaceAll("%3A", ":").replaceAll("%2C", ",")}`) + location.hash;
+  history.replaceState({ ...history.state, ownTorch: true }, "", address);
 }
 
 function kept(storage) {
@@ -174,7 +189,7 @@ function keep(storage, torch) {
   }
 }
 
-return { meant, askedFor, inAddress, followTorch };
+return { readersTorch, inAddress, followTorch };
 })();
 
 modules["findings"] = (() => {
@@ -182,7 +197,7 @@ modules["findings"] = (() => {
 
 const { markdownOf, oldWords } = modules["findings-markdown"];
 const { load, root } = modules["loading"];
-const { askedFor, meant } = modules["my-torch"];
+const { readersTorch } = modules["my-torch"];
 
 let reading;
 
@@ -190,33 +205,35 @@ let reading;
 async function findBreaks(text) {
   reading ??= startReading();
   reading.catch(() => (reading = undefined)); // the next attempt may find the network again
-  return (await reading)(text);
+  const { read, releases } = await reading;
+  return read(text, readersTorch(releases));
 }
 
 async function startReading() {
   const [makeReader, wordings, answers] = await Promise.all(["js/log-reader", "data/wordings", "data/answers"].map(load));
-  const known = { wordings, answers, torch: meant(wordings.releases, askedFor()) };
+  const known = { wordings, answers };
+  const { releases } = wordings;
   try {
-    return readInWorker(makeReader, known);
+    return { read: readInWorker(makeReader, known), releases };
   } catch {
-    return readHere(makeReader, known); // no workers
+    return { read: readHere(makeReader, known), releases }; // no workers
   }
 }
 
 function readHere(makeReader, known) {
   const read = makeReader().readerWith(known);
-  return async (text) => read(text);
+  return async (text, torch) => read(text, torch);
 }
 
 /** Read off the page's thread, so that ten megabytes don't hold up typing. */
 function readInWorker(makeReader, known) {
   const waiting = new Map(); // number of the request -> its text, and what to do with the answer
   let requests = 0;
-  let read = (text) =>
+  let read = (text, torch) =>
     new Promise((resolve, reject) => {
       const request = ++requests;
-      waiting.set(request, { text, resolve, reject });
-      worker.postMessage({ request, text });
+      waiting.set(request, { text, torch, resolve, reject });
+      worker.postMessage({ request, text, torch });
     });
   const script = new Blob([`(${makeReader})().answerRequests(self);`], { type: "text/javascript" });
   const worker = new Worker(URL.createObjectURL(script));
@@ -228,11 +245,11 @@ function readInWorker(makeReader, known) {
   });
   worker.addEventListener("error", () => {
     read = readHere(makeReader, known); // it can't start: what was asked of it is read here, and so is all that follows
-    for (const { text, resolve } of waiting.values()) resolve(read(text));
+    for (const { text, torch, resolve } of waiting.values()) resolve(read(text, torch));
     waiting.clear();
   });
   worker.postMessage({ known });
-  return (text) => read(text);
+  return (text, torch) => read(text, torch);
 }
 
 // --- shown ----------------------------------------------------------------------------------------------------------
@@ -353,12 +370,12 @@ function stepPart({ candidates, hows, text }, role) {
   return element("div", { className: "found-step" }, label, ...named, facts);
 }
 
-function candidatePart({ gbId, title, status, statusName, page }) {
+function candidatePart({ gbId, title, status, statusName, torch, page }) {
   const id = element("span", { className: "found-id" }, gbId);
   if (!page) return element("h3", {}, id, " This site has no page for it: it may be newer than the registry.");
   const name = element("span", { className: "verbatim" }, title);
   const link = element("a", { href: new URL(page, root).href }, id, " ", name);
-  const badge = element("span", { className: `badge ${status}` }, statusName);
+  const badge = element("span", { className: `badge ${status}` }, `${statusName} in torch ${torch}`);
   return element("h3", {}, link, " ", badge);
 }
 

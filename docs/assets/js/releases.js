@@ -39,17 +39,17 @@ const KEPT = "graph-breaks-torch";
 const controls = [...document.querySelectorAll(".my-torch")];
 const releases = controls[0]?.dataset.releases.split(" ") ?? []; // newest first
 
-/** The one of `known`, newest first, that "2.9.1", "2.9" or another 2.9 means; otherwise the newest. */
-function meant(known, asked) {
-  const minor = `${asked.split(".").slice(0, 2).join(".")}.`;
-  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(minor)) ?? known[0] ?? "";
+/** Of `known`, newest first, the reader's: what a link to this page asks for, or else an earlier page, or an earlier visit. */
+function readersTorch(known) {
+  const linked = matching(known, history.state?.ownTorch ? null : new URLSearchParams(location.search).get("torch"));
+  if (linked) keep("sessionStorage", linked); // somebody else's choice: not for the next visit
+  return linked ?? matching(known, kept("sessionStorage")) ?? matching(known, kept("localStorage")) ?? known[0] ?? "";
 }
 
-/** What the address asks for, or else an earlier page, or the choice of an earlier visit; "" if none does. */
-function askedFor() {
-  const inAddress = new URLSearchParams(location.search).get("torch");
-  if (inAddress) keep("sessionStorage", inAddress); // somebody else's choice, or that of a link: not for the next visit
-  return inAddress || kept("sessionStorage") || kept("localStorage");
+/** The one that "2.9.1", "2.9" or another 2.9 means. */
+function matching(known, asked) {
+  const minor = asked?.split(".").slice(0, 2).join(".");
+  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(`${minor}.`));
 }
 
 /** The release that this page shows, as [name, value] pairs for its address; the newest is not named. */
@@ -64,37 +64,52 @@ function followTorch() {
   for (const control of controls) control.querySelector("b").replaceWith(selectOf());
   for (const link of document.querySelectorAll('a[href^="?torch="]')) {
     link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault(); // the page stays where it is
       choose(link.dataset.release);
     });
   }
-  turnTo(meant(releases, askedFor()));
+  turnTo(readersTorch(releases));
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView(); // it may have been hidden
+  addEventListener("pageshow", (event) => event.persisted && turnTo(readersTorch(releases)));
 }
 
 function selectOf() {
   const select = document.createElement("select");
+  select.autocomplete = "off"; // else Back sets it to what it was
   select.append(...releases.map((torch, at) => new Option(at ? torch : `${torch} (newest)`, torch)));
   select.addEventListener("change", () => choose(select.value));
   return select;
 }
 
 function choose(torch) {
-  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch === releases[0] ? "" : torch);
+  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch);
   turnTo(torch);
 }
 
 function turnTo(torch) {
   document.documentElement.dataset.torch = torch;
-  const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "torch");
-  const query = new URLSearchParams([...others, ...inAddress()]);
-  history.replaceState(history.state, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
+  nameInAddress();
   for (const control of controls) control.querySelector("select").value = torch;
   for (const one of document.querySelectorAll("[data-torch]:not(html)")) one.hidden = !one.dataset.torch.split(" ").includes(torch);
+  for (const one of document.querySelectorAll("[data-anchor]")) {
+    if (one.closest("[hidden]")) one.removeAttribute("id");
+    else one.id = one.dataset.anchor;
+  }
   for (const one of document.querySelectorAll("[data-release]")) {
     if (one.dataset.release === torch) one.setAttribute("aria-current", "true");
     else one.removeAttribute("aria-current");
   }
   document.dispatchEvent(new Event("torch"));
+}
+
+/** So that the address can be sent to somebody. It is marked as ours: Back must not take it for a link to follow. */
+function nameInAddress() {
+  const asked = new URLSearchParams(location.search);
+  if ((asked.get("torch") ?? "") === (inAddress()[0]?.[1] ?? "")) return;
+  const query = String(new URLSearchParams([...[...asked].filter(([name]) => name !== "torch"), ...inAddress()]));
+  const address = location.pathname + (query && `?${query.replaceAll("%3A", ":").replaceAll("%2C", ",")}`) + location.hash;
+  history.replaceState({ ...history.state, ownTorch: true }, "", address);
 }
 
 function kept(storage) {
@@ -113,7 +128,7 @@ function keep(storage, torch) {
   }
 }
 
-return { meant, askedFor, inAddress, followTorch };
+return { readersTorch, inAddress, followTorch };
 })();
 
 modules["release-changes"] = (() => {
@@ -139,10 +154,10 @@ function compareRuns(data, from, to, device) {
   const verdicts = Object.keys(data.verdicts);
   const found = Object.fromEntries(Object.keys(data.run_groups).map((group) => [group, []]));
   for (const [id, known] of Object.entries(data.ids)) {
-    for (const { title, runs, instead } of known.programs) {
+    for (const { title, runs, fixes, instead } of known.programs) {
       const before = verdicts[runs[device][pair.from]];
       const after = verdicts[runs[device][pair.to]];
-      const group = turned(before, after);
+      const group = turned(before, after, fixes[device][pair.from], fixes[device][pair.to]);
       if (!group) continue;
       const said = (verdict, torch) => ({ says: data.verdicts[verdict], instead: verdict === "other id" ? instead[torch] : "" });
       const name = title ? `${known.titles[0]} (${title})` : known.titles[0];
@@ -170,7 +185,7 @@ function chosen(data, query, mine = "") {
   const pick = (name, otherwise) => (known.includes(asked.get(name)) ? asked.get(name) : otherwise);
   const ran = known.filter((torch) => Object.values(data.devices).flat().includes(torch));
   const newest = ran.length > 1 ? ran : known;
-  const start = ran.includes(mine) && mine !== newest.at(-1) ? mine : (newest.at(-2) ?? newest.at(-1));
+  const start = known.includes(mine) && mine !== newest.at(-1) ? mine : (newest.at(-2) ?? newest.at(-1));
   return { from: pick("from", start), to: pick("to", newest.at(-1)) };
 }
 
@@ -202,8 +217,11 @@ function titles(known, { from, to }, group) {
   return { title, before: changed ? before : "" };
 }
 
-function turned(before, after) {
-  if (before === after) return null;
+function turned(before, after, held, holds) {
+  if (before === after) {
+    if (!BREAKS.includes(before) || held === holds) return null;
+    return held & ~holds ? "lost" : "gained"; // a fix may stop working although another one still works
+  }
   if (before === "stopped" && BREAKS.includes(after)) return "started";
   if (BREAKS.includes(before) && after === "stopped") return "stopped";
   if ([before, after].includes("other id") && (BREAKS.includes(before) || BREAKS.includes(after))) return "other";
@@ -223,7 +241,7 @@ modules["releases"] = (() => {
 // The releases page: choose two, and see what differs. The choice is in the address, so it can be sent to somebody.
 
 const { load, root } = modules["loading"];
-const { askedFor } = modules["my-torch"];
+const { readersTorch } = modules["my-torch"];
 const { chosen, compareReleases, compareRuns, devicesOfBoth, neverRun } = modules["release-changes"];
 
 const form = document.getElementById("compare");
@@ -244,7 +262,7 @@ async function start() {
     shown.append(paragraph("The data for comparing could not be loaded. The lists below are complete without it."));
     return;
   }
-  const follow = () => show(data, chosen(data, location.search, askedFor()));
+  const follow = () => show(data, chosen(data, location.search, readersTorch(data.choices)));
   const choose = (pair) => {
     const address = new URL(location.href);
     address.searchParams.set("from", pair.from);
@@ -278,14 +296,14 @@ function upgrade(data, { from, to }) {
   const place = (torch) => data.releases.findIndex((one) => one.torch === torch);
   if (place(from) > place(to) || !devicesOfBoth(data, from, to).includes("cpu")) return [];
   const { stopped = [], gained = [] } = compareRuns(data, from, to, "cpu");
-  const words = `Of our programs that break in torch ${from}, ${stopped.length} compile without a break in ${to}, and ${gained.length} more have a fix that works.`;
+  const words = `Of our programs that break in torch ${from}, ${stopped.length} compile without a break in ${to}. ${gained.length} others gained a fix that works.`;
   const items = (found) => found.map((one) => wordsItem(one));
   return [
     element("h3", "What upgrading buys you"),
     paragraph(words),
     ...(stopped.length ? [fold("No longer break", items(stopped))] : []),
     ...(gained.length ? [fold("Gained a working fix", items(gained))] : []),
-    element("h3", "The registry of both"),
+    element("h3", "What changed in the registry"),
   ];
 }
 

@@ -10,17 +10,17 @@ const KEPT = "graph-breaks-torch";
 const controls = [...document.querySelectorAll(".my-torch")];
 const releases = controls[0]?.dataset.releases.split(" ") ?? []; // newest first
 
-/** The one of `known`, newest first, that "2.9.1", "2.9" or another 2.9 means; otherwise the newest. */
-function meant(known, asked) {
-  const minor = `${asked.split(".").slice(0, 2).join(".")}.`;
-  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(minor)) ?? known[0] ?? "";
+/** Of `known`, newest first, the reader's: what a link to this page asks for, or else an earlier page, or an earlier visit. */
+function readersTorch(known) {
+  const linked = matching(known, history.state?.ownTorch ? null : new URLSearchParams(location.search).get("torch"));
+  if (linked) keep("sessionStorage", linked); // somebody else's choice: not for the next visit
+  return linked ?? matching(known, kept("sessionStorage")) ?? matching(known, kept("localStorage")) ?? known[0] ?? "";
 }
 
-/** What the address asks for, or else an earlier page, or the choice of an earlier visit; "" if none does. */
-function askedFor() {
-  const inAddress = new URLSearchParams(location.search).get("torch");
-  if (inAddress) keep("sessionStorage", inAddress); // somebody else's choice, or that of a link: not for the next visit
-  return inAddress || kept("sessionStorage") || kept("localStorage");
+/** The one that "2.9.1", "2.9" or another 2.9 means. */
+function matching(known, asked) {
+  const minor = asked?.split(".").slice(0, 2).join(".");
+  return known.find((one) => one === asked) ?? known.find((one) => one.startsWith(`${minor}.`));
 }
 
 /** The release that this page shows, as [name, value] pairs for its address; the newest is not named. */
@@ -35,37 +35,52 @@ function followTorch() {
   for (const control of controls) control.querySelector("b").replaceWith(selectOf());
   for (const link of document.querySelectorAll('a[href^="?torch="]')) {
     link.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
       event.preventDefault(); // the page stays where it is
       choose(link.dataset.release);
     });
   }
-  turnTo(meant(releases, askedFor()));
+  turnTo(readersTorch(releases));
+  if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView(); // it may have been hidden
+  addEventListener("pageshow", (event) => event.persisted && turnTo(readersTorch(releases)));
 }
 
 function selectOf() {
   const select = document.createElement("select");
+  select.autocomplete = "off"; // else Back sets it to what it was
   select.append(...releases.map((torch, at) => new Option(at ? torch : `${torch} (newest)`, torch)));
   select.addEventListener("change", () => choose(select.value));
   return select;
 }
 
 function choose(torch) {
-  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch === releases[0] ? "" : torch);
+  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch);
   turnTo(torch);
 }
 
 function turnTo(torch) {
   document.documentElement.dataset.torch = torch;
-  const others = [...new URLSearchParams(location.search)].filter(([name]) => name !== "torch");
-  const query = new URLSearchParams([...others, ...inAddress()]);
-  history.replaceState(history.state, "", location.pathname + (query.size ? `?${query}` : "") + location.hash);
+  nameInAddress();
   for (const control of controls) control.querySelector("select").value = torch;
   for (const one of document.querySelectorAll("[data-torch]:not(html)")) one.hidden = !one.dataset.torch.split(" ").includes(torch);
+  for (const one of document.querySelectorAll("[data-anchor]")) {
+    if (one.closest("[hidden]")) one.removeAttribute("id");
+    else one.id = one.dataset.anchor;
+  }
   for (const one of document.querySelectorAll("[data-release]")) {
     if (one.dataset.release === torch) one.setAttribute("aria-current", "true");
     else one.removeAttribute("aria-current");
   }
   document.dispatchEvent(new Event("torch"));
+}
+
+/** So that the address can be sent to somebody. It is marked as ours: Back must not take it for a link to follow. */
+function nameInAddress() {
+  const asked = new URLSearchParams(location.search);
+  if ((asked.get("torch") ?? "") === (inAddress()[0]?.[1] ?? "")) return;
+  const query = String(new URLSearchParams([...[...asked].filter(([name]) => name !== "torch"), ...inAddress()]));
+  const address = location.pathname + (query && `?${query.replaceAll("%3A", ":").replaceAll("%2C", ",")}`) + location.hash;
+  history.replaceState({ ...history.state, ownTorch: true }, "", address);
 }
 
 function kept(storage) {
@@ -84,7 +99,7 @@ function keep(storage, torch) {
   }
 }
 
-return { meant, askedFor, inAddress, followTorch };
+return { readersTorch, inAddress, followTorch };
 })();
 
 modules["site"] = (() => {
