@@ -81,7 +81,7 @@ def test_back_leads_to_a_page_that_shows_what_was_chosen_since(visitor: Visitor)
 
 def test_what_was_pasted_stays_when_another_release_is_chosen(visitor: Visitor) -> None:
     page = visitor.open()
-    paste(page, "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected data-dependent branching")
+    paste(page, "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected it")
     expect(page.locator(".findings-here")).to_be_visible()
     choose(page, OLD)
     expect(page.locator(".findings-here")).to_be_visible()
