@@ -170,15 +170,11 @@ def _badges(gb: GraphBreak, torch: str) -> list[tuple[str, str]]:
     """(look, text): its status in a release, and the newest proof if there is none in this one."""
     status = gb.status_in(torch)
     since = gb.history.silent_since(torch)
-    if status == "retired" and since:
-        text = f"Not emitted since torch {since}"
-    elif status == "absent" and since:
-        text = "Removed from the registry"
-    else:
-        text = STATUSES[status]
+    text = f"Not emitted since torch {since}" if status == "retired" and since else STATUSES[status]
+    dropped = [("retired", "Removed from the registry")] if gb.lifecycle == "dropped" else []
     proof = gb.newest_proof
     proven = [(proof.verdict, f"{STATUSES[proof.verdict]} in torch {proof.environment.torch}")] if proof else []
-    return [(status, text), *(proven if status not in PROVEN else [])]
+    return [(status, text), *dropped, *(proven if status not in PROVEN else [])]
 
 
 def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, Any]:
@@ -346,7 +342,8 @@ def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
 def _printed(gb: GraphBreak, torch: str) -> tuple[str, int, bool]:
     """(the message, which of the wordings, whether it was captured there): what differs between releases."""
     shown = _captured(gb, torch)
-    at = next((at for at, dated in enumerate(gb.revisions) if torch in dated.releases), 0)
+    is_newest = not gb.history.releases or torch == gb.history.releases[-1].torch  # upstream's may be newer still
+    at = 0 if is_newest else next((at for at, dated in enumerate(gb.revisions) if torch in dated.releases), 0)
     return shown.message if shown else "", at, shown is not None and shown.environment.torch == torch
 
 

@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 276
-MOST_LINES = 39_450
+MOST_LINES = 39_470
 LONGEST_FUNCTION = 60
 
 

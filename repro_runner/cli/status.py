@@ -20,11 +20,13 @@ _COLUMNS = ("registered", "live", "reproduced", "verified", "elsewhere", "not_ru
 
 def main(argv: Sequence[str]) -> int:
     """Print the counts. Exit code 2 if the data can't be read or the release is not known."""
-    parser = argparse.ArgumentParser(prog="graphbreak status", description="Count the ids with a program and a fix.")
-    parser.add_argument("--torch", metavar="RELEASE", help="default: the newest release in the registry")
-    parser.add_argument(
-        "--device", choices=["cpu", "cuda"], default="", help="default: any on which the programs were run"
+    parser = argparse.ArgumentParser(
+        prog="graphbreak status",
+        description="Count the ids with a program and a fix.",
+        epilog="Without --device, a program counts if it ran on any device.",
     )
+    parser.add_argument("--torch", metavar="RELEASE", help="default: the newest release in the registry")
+    parser.add_argument("--device", choices=["cpu", "cuda"], default="")
     parser.add_argument("--json", action="store_true", help="the counts as one JSON object")
     arguments = parser.parse_args(argv)
     try:
