@@ -256,7 +256,7 @@ def assert_left_alone(
     assert all(map(is_reworded, others))
 
 
-HINTS = b'<h3 id="hints">Hints</h3>'
+HINTS = b'<h3 id="hints" data-anchor="hints">Hints</h3>'
 
 Damage = Callable[[bytes], tuple[bytes, bytes]]
 """A page -> the damaged page, and the text whose line is to be reported."""

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
@@ -70,10 +71,13 @@ def having(**facets: str) -> list[str]:
     return [gb_id for gb_id, has in registry if all(fits(value, has.get(facet, ())) for facet, value in facets.items())]
 
 
-def give_data(visitor: Visitor, **data: object) -> None:
+def give_data(visitor: Visitor, **data: Any) -> None:
     """Let the search work on these data instead of the registry's."""
-    plain: list[dict[str, object]] = [{"name": "category", "words": "kind", "values": ["k"]}]
-    whole = {"schema": 2, "before": "", "kinds": {}, "facets": plain, "breaks": [], "messages": [], **data}
+    category = {"name": "category", "words": "kind", "values": ["k"]}
+    status = {"name": "status", "words": "status", "values": ["verified"], "titles": ["Verified fix"]}
+    whole = {"schema": 2, "before": "", "kinds": {}, "releases": ["2.15.0"], "messages": [], **data}
+    whole["facets"] = [*data.get("facets", [category]), status]
+    whole["breaks"] = [{"statuses": "0", **one} for one in data.get("breaks", [])]
     [script] = data_script("breaks", json.dumps(whole)).values()
     visitor.page.route("**/data/breaks.js", lambda route: route.fulfill(body=script, content_type="text/javascript"))
 
@@ -312,7 +316,7 @@ def test_filters_without_a_control_are_chips_in_words(visitor: Visitor) -> None:
     counts(page, 0)
     page.get_by_role("button", name="Remove the filter no longer emitted").click()
     page.get_by_role("button", name="Remove the filter colour").click()
-    counts(page, len(having(run="2.13.0 cpu eager verified", live="2.13.0")))
+    counts(page, len(having(run="2.13.0 cpu eager verified", status="verified,reproduced", live="2.13.0")))
     expect(page).to_have_url(
         re.compile(r"\?run=2\.13\.0\+cpu\+eager\+verified&status=verified,reproduced&live=2\.13\.0$")
     )

@@ -159,7 +159,7 @@ def real_answers() -> dict[str, Advice]:
 
 @pytest.mark.slow
 def test_every_verified_id_has_a_fix_that_held() -> None:
-    verified = [gb.gb_id for gb in real() if gb.status == "verified"]
+    verified = [gb.gb_id for gb in real() if gb.status_in("2.13.0") == "verified"]
     assert len(verified) > 300
     assert [gb_id for gb_id in verified if not real_answers()[gb_id].fixes] == []
 
@@ -174,7 +174,7 @@ def test_every_answer_can_be_shown() -> None:
 
 @pytest.mark.slow
 def test_some_programs_of_the_registry_stopped_breaking_after_2_13() -> None:
-    assert {found.stopped_in for found in real_answers().values()} == {"", "2.15.0"}
+    assert {found.stopped_in for found in real_answers().values()} == {"", "2.14.1", "2.15.0"}
 
 
 def test_of_hints_that_many_breaks_share_none_passes_for_one_of_its_own() -> None:

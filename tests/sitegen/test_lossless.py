@@ -86,7 +86,8 @@ class Pages(dict[str, ReadPage]):
 
     def __missing__(self, name: str) -> ReadPage:
         soup = BeautifulSoup((self.site / name).read_bytes(), "html.parser")
-        wordings = soup.select("p.registered, li.registered, .verbatim.old")
+        found = soup.select("p.registered, li.registered, .verbatim.old")
+        wordings = [one for one in found if not one.find_parent(hidden=True)]  # those of other releases are hidden
         heading = soup.h1 or soup.new_tag("h1", id="")
         self[name] = ReadPage(
             shown=[text for text in map(_without_later_words, wordings) if text.strip()],
