@@ -322,7 +322,7 @@ def test_filters_without_a_control_are_chips_in_words(visitor: Visitor) -> None:
     )
     page.locator("#filters-toggle").click()
     page.select_option("select[name=live]", "2.15.0")
-    counts(page, len(having(run="2.13.0 cpu eager verified", live="2.15.0")))
+    counts(page, len(having(run="2.13.0 cpu eager verified", status="verified,reproduced", live="2.15.0")))
     page.get_by_role("button", name="Clear filters").click()
     at_rest(page)
     assert page.locator("#chips li").count() == 0
