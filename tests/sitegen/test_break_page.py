@@ -104,7 +104,7 @@ def test_long_set_up_is_open_in_the_program_and_folded_in_a_fix_unless_that_chan
 def test_a_fix_that_fails_with_another_backend_than_eager_says_so() -> None:
     first, flag = (text(proof) for proof in page("GB0083").select(".works .proof"))
     assert " with " not in first
-    assert "Does not work in training with Inductor on 2.11.0 (CUDA) and 2.13.0." in flag
+    assert "Does not work in training with Inductor on 2.11.0 (CUDA), 2.13.0 and 2.15.0." in flag
 
 
 def test_a_wrong_result_has_its_script_what_it_prints_and_an_issue() -> None:

@@ -38,11 +38,14 @@ esac
 
 
 def recorded(torch: str, like: str) -> str:
-    """What was recorded of PROGRAMS in the release `like`, under the name of another torch."""
+    """What was recorded of PROGRAMS under eager in the release `like`, under the name of another torch."""
     path = ROOT / "registry/evidence" / f"torch-{like}-cpu.json"
     document = parse_document(path.read_text("utf-8"), path.name)
     document["environment"]["torch"] = torch
-    document["records"] = {name: document["records"][name] for name in PROGRAMS}
+    records = {name: document["records"][name] for name in PROGRAMS}
+    document["records"] = {
+        name: {**record, "runs": {"eager": record["runs"]["eager"]}} for name, record in records.items()
+    }
     return dump_document(document)
 
 
