@@ -471,7 +471,7 @@ class GraphBreak:
 
         absent: the release does not know it; retired: it knows it, and its source does not emit it. Of what the
         source emits, unreached: no program can cause it; not-run: it needs an environment in which none was run;
-        elsewhere: a program causes it in another environment only; open: nobody has written a program.
+        elsewhere: a program causes it, but only in another environment; open: there is no program yet.
         """
         best, known = self.best_run(torch, device), self.history.of(torch)
         if best and best.shows_it:
