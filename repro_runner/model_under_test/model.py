@@ -39,9 +39,11 @@ class ModelUnderTest:
             return self.model
         parts = pytree.tree_leaves([vars(part) for part in self.model.modules()])
         tensors = [each for each in parts if isinstance(each, torch.Tensor)]
+        # This memo goes to deepcopy, not a copy of it: what deepcopy keeps alive stands in it under the memo's own id,
+        # and a new object at an old memo's address would be taken for copied already.
+        memo = copies_of(each for each in tensors if not isinstance(each, FakeTensor))
         # Fake tensors have no values that could change, and torch can't copy them.
-        memo = {id(each): each for each in tensors if isinstance(each, FakeTensor)}
-        memo |= copies_of(each for each in tensors if id(each) not in memo)
+        memo |= {id(each): each for each in tensors if isinstance(each, FakeTensor)}
         for each in filter(is_strided, tensors):
             vars(memo[id(each)]).update(vars(each))  # whether it is a Buffer, and what else was written onto it
             if not each.is_leaf:  # an earlier call computed it; as a leaf that requires grad, it can't be written to

@@ -236,6 +236,19 @@ def test_a_model_is_copied_with_its_strides_its_sharing_and_its_buffers() -> Non
     assert fresh.weight[0].tolist() == [7, 7] != model.weight[0].tolist()
 
 
+def test_nothing_of_a_model_is_taken_for_copied_because_of_its_address() -> None:
+    # deepcopy looks up what it copied by address, and keeps those objects alive under the address of its memo. Under
+    # any other address, they would be the copy of whatever comes to lie there.
+    class Copied(torch.nn.Linear):
+        def __deepcopy__(self, memo: dict[int, Any]) -> Copied:
+            kept.extend(key == id(memo) for key, value in memo.items() if isinstance(value, list))
+            return self
+
+    kept: list[bool] = []
+    ModelUnderTest(name="m", model=Copied(2, 2)).fresh_model()
+    assert kept == [True]
+
+
 @pytest.mark.parametrize("keep", [lambda state: state, lambda state: [state]], ids=["itself", "in a list"])
 def test_a_model_that_holds_what_an_earlier_call_computed_is_copied(keep: Any) -> None:
     class Stateful(torch.nn.Module):
