@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from registry.ids import is_local
 from registry.measured import Measurements
@@ -383,7 +384,7 @@ class Sighting:
     about: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots: what every page asks for is worked out once
 class GraphBreak:
     """Everything known of one id."""
 
@@ -437,7 +438,7 @@ class GraphBreak:
         """What was seen of the repro as it is now; a record of an older text proves nothing."""
         return self.programs[0].fresh_evidence if self.programs else ()
 
-    @property
+    @cached_property
     def best_evidence(self) -> tuple[Evidence, ...]:
         """Per environment, in their order, that of the program which shows most there under eager."""
         best: dict[Environment, Evidence] = {}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 _CONDITION = re.compile(r"\s*(>=|<=|==|<|>)\s*([\d.]+)\s*")
 
 
+@cache
 def version_key(version: str) -> tuple[int, ...]:
     """Order final releases: 2.9.1 before 2.10.0."""
     return tuple(int(part) for part in re.findall(r"\d+", version))

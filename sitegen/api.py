@@ -156,10 +156,11 @@ _NO_PROOF: dict[str, Any] = {"repro": None, "message": None, "evidence": []}
 
 
 def _proof(one: Example, programs: Programs) -> dict[str, Any]:
+    text = ProgramText(one.repro.source)
     return {
         "repro": _repro(one.repro, programs[one.repro.name]),
         "message": _message(one),
-        "evidence": [_evidence(one, seen) for seen in one.evidence],
+        "evidence": [_evidence(seen, text if seen in one.fresh_evidence else None) for seen in one.evidence],
     }
 
 
@@ -243,12 +244,11 @@ def _message(one: Example) -> dict[str, Any] | None:
     return {"text": seen.message, "torch": seen.environment.torch, "device": seen.environment.device}
 
 
-def _evidence(one: Example, seen: Evidence) -> dict[str, Any]:
-    is_current = seen in one.fresh_evidence
-    text = ProgramText(one.repro.source) if is_current else None
+def _evidence(seen: Evidence, text: ProgramText | None) -> dict[str, Any]:
+    """A record; without a text, it is of an older one."""
     return {
         "environment": asdict(seen.environment),
-        "current": is_current,
+        "current": text is not None,
         "verifier": seen.verifier,
         "verdicts": dict(sorted(seen.verdicts.items())),
         "message": seen.message or None,

@@ -42,14 +42,15 @@ def _lexer() -> PythonLexer:
     return PythonLexer(stripnl=False, ensurenl=False)
 
 
-def _highlighted_lines(code: str) -> list[str]:
+@cache  # the imports, and the call at the end, are the same on many cards
+def _highlighted_lines(code: str) -> tuple[str, ...]:
     lines = [""]
     for token, text in _lexer().get_tokens(code):
         name = _class_name(token)
         first, *rest = (escape_code(piece) for piece in text.split("\n"))
         lines[-1] += _span(name, first)
         lines += [_span(name, piece) for piece in rest]
-    return lines
+    return tuple(lines)
 
 
 def _class_name(token: _TokenType) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from registry.model import GraphBreak
-from sitegen.facets import Facets, facets_of, list_link
+from sitegen.facets import facets_of, list_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,23 +23,26 @@ class Lists:
 
     def __init__(self, breaks: Iterable[GraphBreak]) -> None:
         self._breaks = tuple(breaks)
-        self._facets: dict[str, tuple[Facets, ...]] = {}
+        self._having: dict[str, dict[tuple[str, str], set[str]]] = {}
+        """Release -> facet and value, or `any` -> the ids that have it there."""
 
     def count(self, torch: str = "", **wanted: str) -> Count:
         """Count the ids that have all these facets; a comma in a value means `or`, `any` that there is a value.
 
         `torch` is the release whose status is meant; a count of a status names it.
         """
-        if torch not in self._facets:
-            self._facets[torch] = tuple(facets_of(gb, torch) for gb in self._breaks)
-        choices = {facet: frozenset(value.split(",")) for facet, value in wanted.items()}
-        number = sum(_has_all(facets, choices) for facets in self._facets[torch])
+        if torch not in self._having:
+            self._having[torch] = self._sorted_by_facet(torch)
+        found = {gb.gb_id for gb in self._breaks}
+        for facet, value in wanted.items():
+            found &= set().union(*(self._having[torch].get((facet, one), set()) for one in value.split(",")))
         release = {"torch": torch} if torch else {}
-        return Count(number, list_link(**release, **wanted) if wanted else "index.html")
+        return Count(len(found), list_link(**release, **wanted) if wanted else "index.html")
 
-
-def _has_all(facets: Facets, choices: dict[str, frozenset[str]]) -> bool:
-    return all(
-        facet in facets if values == {"any"} else values & set(facets.get(facet, ()))
-        for facet, values in choices.items()
-    )
+    def _sorted_by_facet(self, torch: str) -> dict[tuple[str, str], set[str]]:
+        having: dict[tuple[str, str], set[str]] = defaultdict(set)
+        for gb in self._breaks:
+            for facet, values in facets_of(gb, torch).items():
+                for value in (*values, "any"):
+                    having[facet, value].add(gb.gb_id)
+        return having
