@@ -21,7 +21,7 @@ import torch
 
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from registry.releases import version_key
+from registry.versions import version_key
 from registry.snippets import take_apart
 from repro_runner.capture import capture_breaks
 from repro_runner.environment import describe_environment

@@ -40,8 +40,13 @@ exit codes:
 def main(argv: Sequence[str]) -> int:
     """Print what changed."""
     arguments = _parser().parse_args(argv)
-    if all(map(_is_evidence, (arguments.before, arguments.after))):
+    evidence = [path for path in (arguments.before, arguments.after) if _is_evidence(path)]
+    if len(evidence) == 2:
         return _compare_evidence(arguments)
+    if evidence:
+        other = arguments.after if evidence[0] == arguments.before else arguments.before
+        read_data_file(other)
+        raise InvalidInput([Problem(str(other), f"no evidence, as {evidence[0]} is; two of a kind can be compared")])
     comparison = compare_runs(*_read(arguments.before, arguments.after))
     print(_render(comparison, arguments.format))
     return NOT_AS_IT_SHOULD_BE if arguments.fail_on_new and comparison.new_sites else DONE

@@ -86,3 +86,15 @@ def test_the_command_shows_them_and_fails_on_a_regression_if_asked(
     assert change["group"] == "started"
     assert main(["compare", files[0], files[0], "--fail-on-new", "--format", "md"]) == 0
     assert capsys.readouterr().out.endswith("nothing changed\n")
+
+
+@pytest.mark.parametrize("text", ["{", '{"kind": "captured"}'], ids=["broken", "of another kind"])
+def test_beside_evidence_the_other_file_alone_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    good, other = tmp_path / "good.json", tmp_path / "other.json"
+    good.write_text(dump_document(evidence("2.13.0", GB0001=run("stopped"))), "utf-8")
+    other.write_text(text, "utf-8")
+    for files in ([good, other], [other, good]):
+        assert main(["compare", *map(str, files)]) == 2
+        assert capsys.readouterr().err == f"{other}: no evidence, as {good} is; two of a kind can be compared\n"
