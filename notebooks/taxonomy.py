@@ -21,8 +21,8 @@ import torch
 
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from registry.versions import version_key
 from registry.snippets import take_apart
+from registry.versions import version_key
 from repro_runner.capture import capture_breaks
 from repro_runner.environment import describe_environment
 from repro_runner.runner.machine import Finished, ReproRun, open_pool
