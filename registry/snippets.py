@@ -9,6 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeGuard
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
@@ -93,14 +94,15 @@ class _Cutter:
 
     def snippet(self, name: str, kind: str = "") -> Snippet:
         """A function as its page shows it, and as a script."""
+        lines = self.card(name)
         return Snippet(
             name=name,
-            lines=self.card(name),
+            lines=lines,
             when=docstring_of(self.entries[name]) if name != "broken" else "",
             kind=kind,
             settings="\n".join(_settings(self.flags.get(name))),
             head="\n".join(["import torch", *_settings(self.config)]),
-            tail=self._tail(name),
+            tail=self._tail(name, dict(lines)),
         )
 
     def runnable(self, name: str) -> str:
@@ -111,9 +113,8 @@ class _Cutter:
             kept |= {at: self._lines[at - 1] for at in _line_numbers(node)}
         return "\n".join(kept.get(at, "") for at in range(1, len(self._lines) + 1)) + "\n"
 
-    def _tail(self, name: str) -> str:
+    def _tail(self, name: str, shown: Mapping[int, str]) -> str:
         """The inputs, with what only they need, and the call of a function: what stands behind its card in a script."""
-        shown = dict(self.card(name))
         options = [one.id for value in self.compile.values() for one in ast.walk(value) if isinstance(one, ast.Name)]
         others = self._needed.needed_by("inputs", *options, without=self._hidden - {"inputs"})
         inputs = _lines(
@@ -159,15 +160,16 @@ def scripts(source: str) -> dict[str, str]:
 
 def take_apart(repro: Repro) -> Program:
     """Cut a repro into what its page shows."""
-    cutter = _Cutter(repro.source)
+    return _taken_apart(repro.source, tuple(repro.fixes.items()), repro.isolated)
 
-    def snippet(name: str) -> Snippet:
-        return cutter.snippet(name, repro.fixes.get(name, ""))
 
+@cache  # its page shows it, and the advice for it
+def _taken_apart(source: str, fixes: tuple[tuple[str, str], ...], isolated: tuple[str, ...]) -> Program:
+    cutter = _Cutter(source)
     return Program(
-        broken=snippet("broken"),
-        fixes=tuple(snippet(name) for name in repro.fixes),
-        isolated=tuple(snippet(name) for name in repro.isolated),
+        broken=cutter.snippet("broken"),
+        fixes=tuple(cutter.snippet(name, kind) for name, kind in fixes),
+        isolated=tuple(cutter.snippet(name) for name in isolated),
         config=tuple(_settings(cutter.config)),
         compile_options=", ".join(f"{key}={ast.unparse(value)}" for key, value in cutter.compile.items()),
     )
