@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> int:
         return _compare_evidence(arguments)
     if evidence:
         other = arguments.after if evidence[0] == arguments.before else arguments.before
-        read_data_file(other)
+        read_saved(other)  # raises if it is none of a run, either
         raise InvalidInput([Problem(str(other), f"no evidence, as {evidence[0]} is; two of a kind can be compared")])
     comparison = compare_runs(*_read(arguments.before, arguments.after))
     print(_render(comparison, arguments.format))

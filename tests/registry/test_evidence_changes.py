@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from registry.datafile import DATA
 from registry.evidence_changes import Turn, compare_evidence
 from registry.evidence_file import Document, dump_document, new_document, put_run
 from repro_runner.cli import main
@@ -88,13 +89,13 @@ def test_the_command_shows_them_and_fails_on_a_regression_if_asked(
     assert capsys.readouterr().out.endswith("nothing changed\n")
 
 
-@pytest.mark.parametrize("text", ["{", '{"kind": "captured"}'], ids=["broken", "of another kind"])
-def test_beside_evidence_the_other_file_alone_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
-) -> None:
-    good, other = tmp_path / "good.json", tmp_path / "other.json"
+def test_beside_evidence_the_other_file_alone_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    good, broken = tmp_path / "good.json", tmp_path / "broken.json"
     good.write_text(dump_document(evidence("2.13.0", GB0001=run("stopped"))), "utf-8")
-    other.write_text(text, "utf-8")
-    for files in ([good, other], [other, good]):
-        assert main(["compare", *map(str, files)]) == 2
-        assert capsys.readouterr().err == f"{other}: no evidence, as {good} is; two of a kind can be compared\n"
+    broken.write_text("{", "utf-8")
+    captured = DATA / "captured" / "transformers-big-bird.json"
+    for other, why in ((broken, "not JSON"), (captured, f"no evidence, as {good} is; two of a kind can be compared")):
+        for files in ([good, other], [other, good]):
+            assert main(["compare", *map(str, files)]) == 2
+            (line,) = capsys.readouterr().err.splitlines()
+            assert line.startswith(f"{other}: {why}")
