@@ -61,6 +61,7 @@ def test_without_torch_it_says_what_to_install() -> None:
     assert answer.stderr == ("torch is not installed in this environment; `pip install graph-break-registry[torch]`\n")
 
 
+@pytest.mark.prove
 @pytest.mark.slow
 def test_every_name_is_used_by_some_verb() -> None:
     """One that no verb needs is dead: delete it."""

@@ -135,6 +135,7 @@ def test_a_new_release_needs_no_code(checkout: Checkout, ran: subprocess.Complet
     assert (counts["torch"], counts["verified"]) == ("2.99.0", 1), "it is the newest, and so the default"
 
 
+@pytest.mark.prove
 @pytest.mark.torch
 @pytest.mark.slow
 @pytest.mark.usefixtures("ran")
