@@ -132,13 +132,13 @@ def ids(messages: list[dict[str, Any]]) -> set[str]:
 
 @cache
 def captured() -> list[str]:
-    """Every message in the evidence, with and without its link."""
+    """Every message in the evidence, as torch prints it at the end of a traceback."""
     texts: dict[str, None] = {}
     for path in sorted((ROOT / "registry" / "evidence").glob("*.json")):
         for record in json.loads(path.read_text("utf-8"))["records"].values():
             for run in record["runs"].values():
                 texts[run.get("message", "")] = None
-    return [text for text in texts if text]
+    return [f"torch._dynamo.exc.Unsupported: {text}" for text in texts if text]
 
 
 @pytest.mark.slow
@@ -148,7 +148,7 @@ def test_every_captured_message_is_named_alike_with_and_without_its_link(data: P
     unlinked = ["\n".join(line for line in text.split("\n") if "/gb/" not in line) for text in texts]
     found = check_alike(texts + unlinked, data)
     assert len(texts) > 400
-    assert sum(1 for messages in found if ids(messages)) > 0.95 * len(found)
+    assert sum(1 for messages in found if ids(messages)) > 0.98 * len(found)
 
 
 @pytest.mark.slow
