@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem, WriteFailed
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
-from repro_runner.explain.allowed import Entry, allow_list, check_allow_target, judge_sites, read_allowed, write_allowed
+from repro_runner.explain.allowed import (
+    Entry,
+    Judgement,
+    allow_list,
+    check_allow_target,
+    judge_sites,
+    read_allowed,
+    write_allowed,
+)
 from repro_runner.explain.program import ProgramToRun, flush_stdout, keep_stdout, usable, write_stdout
+from repro_runner.explain.render.ci import CI_FORMATS
 from repro_runner.explain.render.measures import share_of_ops
 from repro_runner.explain.render.sentences import ended, failed, unlisted, where
 from repro_runner.explain.render.view import Outcome
@@ -29,7 +38,7 @@ if TYPE_CHECKING:
     from repro_runner.fix_report import Children
     from repro_runner.fix_report.fixed_program import Fixing
 
-OUTPUT_FORMATS = ("terminal", "json", "md", "html")
+OUTPUT_FORMATS = ("terminal", "json", "md", "html", *CI_FORMATS)
 
 USAGE = "graphbreak explain [options] SCRIPT [ARGS ...]\n       graphbreak explain [options] -m MODULE [ARGS ...]"
 
@@ -51,6 +60,7 @@ in CI, so that nobody adds breaks unnoticed:
   graphbreak explain --write-allow breaks.allow train.py        once: allow what is there today
   graphbreak explain --fail-on-break --allow breaks.allow train.py
   graphbreak explain --fail-under 90 train.py                   fewer than 90 % of op calls inside graphs: exit code 1
+  graphbreak explain --format github --fail-on-break train.py   annotations in a pull request; also sarif, junit, gitlab
 
 a line of that file has an id, a file pattern, or both; x2 allows at most two such sites:
   GB0124
@@ -201,8 +211,8 @@ def _check_against(arguments: argparse.Namespace) -> Iterator[Problem]:
     for name in (*others, "fix", "share", "cost"):
         if getattr(arguments, name):
             yield Problem(f"--{name.replace('_', '-')}", "does not go with --against; leave it out")
-    if arguments.format == "html":
-        yield Problem("--format html", "does not go with --against; choose json or md")
+    if arguments.format not in ("terminal", "json", "md"):
+        yield Problem(f"--format {arguments.format}", "does not go with --against; choose json or md")
 
 
 def _problems_of(check: Callable[[], object]) -> tuple[Problem, ...]:
@@ -320,7 +330,7 @@ def _show_with(children: Children, start: _Start, report: Report) -> int:
     _measure(arguments, report, start.program, children, fixing)
     outcome = Outcome(
         report=report,
-        judgement=None if start.entries is None else judge_sites(report, start.entries, folder=folder),
+        judgement=_judge(start, report),
         suggestions=_suggestions(arguments, report, start.program),
     )
 
@@ -333,6 +343,7 @@ def _show_with(children: Children, start: _Start, report: Report) -> int:
         screen=start.screen,
         folder=folder,
         fullgraph_off=arguments.no_fullgraph,
+        fails=arguments.fail_on_break,
     )
     text = outcome_text(outcome) if arguments.format == "json" else read_and_render(outcome, wishes)
     try:
@@ -347,6 +358,13 @@ def _show_with(children: Children, start: _Start, report: Report) -> int:
     if arguments.report and report.program.exit_code != INTERRUPTED:
         _write_fix_report(arguments.report, report, start.program, children, fixing)
     return _verdict(arguments, outcome, folder)
+
+
+def _judge(start: _Start, report: Report) -> Judgement | None:
+    """What is allowed; None if neither a file nor a comment says anything of that."""
+    judgement = judge_sites(report, start.entries or (), folder=start.folder)
+    spoken = start.entries is not None or judgement.allowed or judgement.notes
+    return judgement if spoken else None
 
 
 def _fix(arguments: argparse.Namespace, report: Report, program: ProgramToRun, children: Children) -> Fixing | None:

@@ -16,16 +16,18 @@ from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
+from repro_runner.explain.render.ci import CI_FORMATS, render_ci
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
     from registry.advice import Advisor
     from registry.model import Registry
+    from repro_runner.explain.site import Site
     from repro_runner.logs.analysis import LogAnalysis
     from repro_runner.logs.sources import Source
 
-OUTPUT_FORMATS = ("terminal", "json", "md")
+OUTPUT_FORMATS = ("terminal", "json", "md", *CI_FORMATS)
 _WORTH_A_BAR = 32 * 1024 * 1024
 """Reading fewer bytes than this takes less than a second."""
 
@@ -36,6 +38,7 @@ examples:
   graphbreak log --summary logs/ old.log.zst             folders, too; .gz and .zst need no unpacking
   python train.py 2>&1 | graphbreak log -                also a traceback, or what pytest printed
   graphbreak log --format json trace/ > breaks.json      a TORCH_TRACE folder; --schema describes the JSON
+  graphbreak log --format sarif ci.log > breaks.sarif    for CI; also github, junit and gitlab
   graphbreak log --report out/ breaks.log                report.md, and the registry's program per break
 
 The format of each file is detected, also inside Docker's JSON and in a notebook.
@@ -153,7 +156,13 @@ def _render(analysis: LogAnalysis, answers: Advisor, arguments: argparse.Namespa
 
     from repro_runner.logs.view import describe_commands, find_commands, view_analysis
 
-    view = view_analysis(analysis, answers, folder=Path.cwd())
+    folder = Path.cwd()
+    view = view_analysis(analysis, answers, folder=folder)
+    if arguments.format in CI_FORMATS:
+        none: frozenset[Site] = frozenset()
+        return render_ci(
+            arguments.format, analysis.breaks, view, allowed=none, folder=folder, fails=arguments.fail_on_break
+        )
     if arguments.format == "md":
         from repro_runner.explain.render.formats import render_markdown
 

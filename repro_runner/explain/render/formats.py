@@ -1,4 +1,4 @@
-"""Render a report for people, with the registry's answers for its breaks: terminal, Markdown, HTML."""
+"""Render a report with the registry's answers for its breaks: terminal, Markdown, HTML, and the formats of CI."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from registry.ids import SITE
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from registry.model import Registry
+from repro_runner.explain.render.ci import CI_FORMATS, render_ci
 from repro_runner.explain.render.source_lines import ChangedLine, ExcerptLine, read_excerpts
 from repro_runner.explain.render.view import Outcome, ReportView, view_outcome
 from repro_runner.output.html import highlight_python, page_style
@@ -37,6 +38,8 @@ class Wishes:
     folder: Path | None = None
     """Paths are shown relative to this folder. Without one, to the current folder."""
     fullgraph_off: bool = False
+    fails: bool = False
+    """Whether breaks that are not allowed fail the job, for the formats of CI."""
 
 
 @cache
@@ -70,6 +73,11 @@ def read_and_render(outcome: Outcome, wishes: Wishes) -> str:
         return render_markdown(view, summary=wishes.summary)
     if wishes.format == "html":
         return render_page(view, summary=wishes.summary)
+    if wishes.format in CI_FORMATS:
+        allowed = outcome.judgement.allowed if outcome.judgement else frozenset()
+        folder = wishes.folder or Path.cwd()
+        sites = outcome.report.sites
+        return render_ci(wishes.format, sites, view, allowed=allowed, folder=folder, fails=wishes.fails)
     from repro_runner.explain.render.terminal import Screen, render_terminal
 
     return render_terminal(view, wishes.screen or Screen(), summary=wishes.summary)

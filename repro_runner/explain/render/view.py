@@ -88,6 +88,8 @@ class SiteView:
     number: int
     gb_id: str
     title: str
+    lead: str
+    """What the program does that breaks the graph, in the registry's words; empty if it has none."""
     link: str
     kind: str
     where: str
@@ -207,7 +209,7 @@ def view_outcome(
         environment=sentences.environment(report.environment),
         sites=sites,
         categories=view_categories(sites, answers),
-        recompiles=tuple(_recompile_lines((one for one in report.recompiles if one not in at_sites), folder)),
+        recompiles=tuple(recompile_lines((one for one in report.recompiles if one not in at_sites), folder)),
         totals=sentences.totals(report) + (f" · {len(judgement.new)} not allowed" if judgement else ""),
         no_breaks=sentences.no_breaks(report),
         ended=sentences.ended(report.program),
@@ -242,6 +244,7 @@ def view_sites(
                 number=number,
                 gb_id=other.slug if other else site.gb_id or UNKNOWN,
                 title=other.title if other else site.gb_type,
+                lead=f"This is not a graph break: {other.short}" if other else cause.lead if cause else "",
                 link=message_address(other) if other else page_address(site.gb_id) if site.gb_id else "",
                 kind=site.kind,
                 where=sentences.where(site, folder),
@@ -364,7 +367,8 @@ def view_categories(sites: Sequence[SiteView], answers: Advisor) -> tuple[Catego
     )
 
 
-def _recompile_lines(recompiles: Iterable[Recompile], folder: Path) -> Iterator[str]:
+def recompile_lines(recompiles: Iterable[Recompile], folder: Path) -> Iterator[str]:
+    """A line for each function and guard: what was compiled again, how often, and why."""
     found: Counter[tuple[str, str, str]] = Counter(
         (one.function, shown_place(one.file, one.line, folder), " ".join(one.guard.split())) for one in recompiles
     )

@@ -98,7 +98,7 @@ def test_every_line_that_is_no_entry_is_named_at_once(tmp_path: Path) -> None:
     found = [str(problem).removeprefix(f"{file}:") for problem in refused.value.problems]
     assert [line.partition(":")[0] for line in found] == ["2", "3", "4", "5", "6"]
     assert "`GB12` is not an id such as GB0124; a file of that name is ./GB12" in found[0]
-    assert "an entry is an id (GB0124), a file pattern (vendor/**), or both" in found[1]
+    assert "an entry is an id (GB0124), a file pattern (vendor/**, or src/model.py::forward" in found[1]
     assert found[4].endswith("`GB0124 x0` allows nothing: remove it")
 
 
@@ -122,10 +122,10 @@ def test_what_is_written_allows_just_what_there_is(tmp_path: Path) -> None:
     file = tmp_path / "breaks.allow"
     write_allowed(file, allow_list(Report(sites=sites), folder=Path(FOLDER)))
     assert [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")] == [
-        "GB0025 ./train.py x1",
-        "GB0124 './odd [[]name] #1.py' x1",
-        "GB0124 */other/deep.py x1",
-        "GB0124 src/model.py x2",
+        "GB0025 ./train.py::shift x1",
+        "GB0124 './odd [[]name] #1.py::shift' x1",
+        "GB0124 */other/deep.py::shift x1",
+        "GB0124 src/model.py::shift x2",
     ]
     entries = read_allowed(file)
     judgement = judge_sites(Report(sites=sites), entries, folder=Path(FOLDER))
