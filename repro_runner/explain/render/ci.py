@@ -133,11 +133,9 @@ def _result(entry: Entry, rule: int, fails: bool) -> dict[str, Any]:
 
 
 def _location(path: str, line: int, function: str) -> dict[str, Any]:
-    relative = {} if path.startswith("/") else {"uriBaseId": "%SRCROOT%"}
-    uri = quote(path, safe="/") if relative else Path(path).as_uri()
-    place: dict[str, Any] = {
-        "physicalLocation": {"artifactLocation": {"uri": uri, **relative}, "region": {"startLine": line}}
-    }
+    uri = quote(path, errors="backslashreplace")
+    file = {"uri": f"file://{uri}"} if path.startswith("/") else {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    place: dict[str, Any] = {"physicalLocation": {"artifactLocation": file, "region": {"startLine": line}}}
     return place | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
 
 
