@@ -236,8 +236,7 @@ def view_sites(
         other = find_other_message(site, answers)
         # The user has to fix the cause. The break that it was reported as helps only if nothing is known for the cause.
         helpful = next((one for one in known if one and (one.fixes or one.counsels or one.misfit)), cause)
-        shown = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful else None
-        first = shown_at.setdefault(shown, number) if shown else number
+        first = shown_at.setdefault((helpful.gb_id, helpful.fixes, helpful.counsels), number) if helpful else number
         own_fix = tuple(_own_fix_views(site))
         views.append(
             SiteView(
