@@ -181,7 +181,7 @@ def _comments(path: Path) -> Iterator[tuple[int, str, bool]]:
         for token in tokenize.tokenize(io.BytesIO(text).readline):
             if token.type == tokenize.COMMENT and (found := _COMMENT.match(token.string)):
                 yield token.start[0], found[1].rstrip(), not token.line[: token.start[1]].strip()
-    except (OSError, SyntaxError, UnicodeDecodeError, tokenize.TokenError):
+    except (OSError, SyntaxError, ValueError, tokenize.TokenError):  # a name that no file can have, too
         return
 
 
