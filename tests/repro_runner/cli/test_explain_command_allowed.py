@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -140,3 +142,55 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     with pytest.raises(WriteFailed, match="name another file with --write-allow"):
         write_allowed(file, "")
     assert file.read_text("utf-8") == "GB0124\n"
+
+
+def test_a_function_can_be_named(tmp_path: Path) -> None:
+    known = replace(SITE, file="src/model.py", function="forward")
+    other = replace(known, function="backward", line=9)
+    found = judged(tmp_path, "GB0124 src/model.py::forward", known, other)
+    assert (found.new, found.notes) == ((other,), ())
+
+
+def commented(folder: Path, code: str, *lines: int) -> Judgement:
+    """The judgement on breaks at these lines of a file with this code."""
+    file = folder / "model.py"
+    file.write_text(code, "utf-8")
+    sites = tuple(replace(SITE, file=str(file), line=line) for line in lines)
+    return judge_sites(Report(sites=sites), (), folder=folder)
+
+
+def test_a_comment_allows_the_break_of_its_line_or_of_the_next(tmp_path: Path) -> None:
+    code = """\
+x.item()  # graphbreak: allow GB0124 because it is done once
+# graphbreak: allow gb0170, GB0124 because somebody reads it
+x.item()
+text = "# graphbreak: allow GB0124 because this is no comment"
+"""
+    found = commented(tmp_path, code, 1, 3, 4)
+    assert [site.line for site in found.new] == [4]
+    (note,) = found.notes
+    assert note.startswith(f"{tmp_path}/model.py:2: ") and note.endswith("is no longer needed: remove it"), "GB0170"
+
+
+@pytest.mark.parametrize(
+    "comment", ["allow GB0124", "allow GB0124 because", "allow GB12 because of that", "allow because of that", "ignore"]
+)
+def test_a_comment_without_an_id_or_a_reason_allows_nothing_and_is_named(comment: str, tmp_path: Path) -> None:
+    found = commented(tmp_path, f"x.item()  # graphbreak: {comment}\n", 1)
+    assert len(found.new) == 1
+    (note,) = found.notes
+    assert note == (
+        f"{tmp_path}/model.py:1: `# graphbreak: {comment}` allows nothing: write `# graphbreak: allow GB0124 because …`"
+    )
+
+
+def test_a_stale_comment_in_a_module_without_a_break_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "helper.py").write_text("pass  # graphbreak: allow GB0124 because of old times\n", "utf-8")
+    (tmp_path / "site-packages").mkdir()
+    (tmp_path / "site-packages" / "theirs.py").write_text("pass  # graphbreak: allow GB0124 because of x\n", "utf-8")
+    for name, file in (("helper_of_ours", "helper.py"), ("helper_of_theirs", "site-packages/theirs.py")):
+        module = ModuleType(name)
+        module.__file__ = str(tmp_path / file)
+        monkeypatch.setitem(sys.modules, name, module)
+    (note,) = commented(tmp_path, "pass\n").notes
+    assert note.startswith(f"{tmp_path}/helper.py:1: `# graphbreak: allow GB0124 because of old times` is no longer")
