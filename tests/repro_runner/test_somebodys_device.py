@@ -84,6 +84,7 @@ def test_diff_names_the_op_that_is_wrong_there(folder: Path, capsys: pytest.Capt
     assert (first["kind"], first["op"]["position"]) == ("op", 2)
 
 
+@pytest.mark.prove
 @pytest.mark.usefixtures("folder")
 def test_guards_name_the_device(capsys: pytest.CaptureFixture[str]) -> None:
     assert ask("guards", "mine.py:make_model", "--all", "--no-trials") == 0

@@ -113,6 +113,7 @@ def ran(checkout: Checkout) -> subprocess.CompletedProcess[str]:
     return checkout.matrix("--torch", "2.98.0", "2.99.0", "--keep")
 
 
+@pytest.mark.prove
 @pytest.mark.torch
 @pytest.mark.slow
 def test_a_release_that_fails_does_not_stop_the_others(ran: subprocess.CompletedProcess[str]) -> None:
@@ -124,6 +125,7 @@ def test_a_release_that_fails_does_not_stop_the_others(ran: subprocess.Completed
     ]
 
 
+@pytest.mark.prove
 @pytest.mark.torch
 @pytest.mark.slow
 def test_a_new_release_needs_no_code(checkout: Checkout, ran: subprocess.CompletedProcess[str]) -> None:
