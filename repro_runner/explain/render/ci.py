@@ -27,7 +27,7 @@ _MESSAGE = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Annotation:
     """A site as CI shows it: beside a line of a file in the repository, if there is one on the way to the break."""
 
     site: Site
@@ -44,19 +44,19 @@ def render_ci(
     form: str, sites: Sequence[Site], view: ReportView, *, allowed: AbstractSet[Site], folder: Path, fails: bool
 ) -> str:
     """The sites in a format of CI_FORMATS. `fails` says that breaks which are not allowed fail the job."""
-    return CI_FORMATS[form](tuple(_entries(sites, view.sites, allowed, folder)), view, fails)
+    return CI_FORMATS[form](tuple(_annotations(sites, view.sites, allowed, folder)), view, fails)
 
 
-def _entries(
+def _annotations(
     sites: Iterable[Site], views: Iterable[SiteView], allowed: AbstractSet[Site], folder: Path
-) -> Iterator[Entry]:
+) -> Iterator[Annotation]:
     seen: Counter[tuple[str, ...]] = Counter()
     for site, view in zip(sites, views, strict=True):
         path, line = _place(site, folder)
         what = (view.gb_id, path, site.function, site.source.strip())
         seen[what] += 1
         text = "\0".join((*what, str(seen[what])))
-        yield Entry(
+        yield Annotation(
             site=site,
             view=view,
             path=path,
@@ -85,8 +85,8 @@ def _in_repository(path: Path, folder: Path) -> str:
     return next((end.as_posix() for end in ends if len(end.parts) > 1 and (folder / end).is_file()), "")
 
 
-def _sarif(entries: Sequence[Entry], view: ReportView, fails: bool) -> str:
-    rules = {entry.view.gb_id: _rule(entry.view) for entry in entries}
+def _sarif(annotations: Sequence[Annotation], view: ReportView, fails: bool) -> str:
+    rules = {one.view.gb_id: _rule(one.view) for one in annotations}
     run = {
         "tool": {
             "driver": {
@@ -97,7 +97,7 @@ def _sarif(entries: Sequence[Entry], view: ReportView, fails: bool) -> str:
             }
         },
         "invocations": [_invocation(view)],
-        "results": [_result(entry, list(rules).index(entry.view.gb_id), fails) for entry in entries],
+        "results": [_result(one, list(rules).index(one.view.gb_id), fails) for one in annotations],
     }
     return json.dumps({"$schema": _SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
@@ -118,16 +118,16 @@ def _invocation(view: ReportView) -> dict[str, Any]:
     return {"executionSuccessful": False, "toolExecutionNotifications": [told]}
 
 
-def _result(entry: Entry, rule: int, fails: bool) -> dict[str, Any]:
+def _result(one: Annotation, rule: int, fails: bool) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "ruleId": entry.view.gb_id,
+        "ruleId": one.view.gb_id,
         "ruleIndex": rule,
-        "level": "note" if entry.allowed else "error" if fails else "warning",
-        "message": {"text": brief_text(entry.view)},
-        "locations": [_location(entry.path, entry.line, entry.site.function)],
-        "partialFingerprints": {"graphBreak/v1": entry.fingerprint},
+        "level": "note" if one.allowed else "error" if fails else "warning",
+        "message": {"text": brief_text(one.view)},
+        "locations": [_location(one.path, one.line, one.site.function)],
+        "partialFingerprints": {"graphBreak/v1": one.fingerprint},
     }
-    if entry.allowed:
+    if one.allowed:
         result["suppressions"] = [{"kind": "external", "justification": "the allow-list has it"}]
     return result
 
@@ -139,39 +139,39 @@ def _location(path: str, line: int, function: str) -> dict[str, Any]:
     return place | ({"logicalLocations": [{"name": function, "kind": "function"}]} if function else {})
 
 
-def _github(entries: Sequence[Entry], view: ReportView, fails: bool) -> str:
+def _github(annotations: Sequence[Annotation], view: ReportView, fails: bool) -> str:
     """Commands that GitHub's runner turns into annotations beside the lines of a pull request."""
     level = "error" if fails else "warning"
     lines = [
-        f"::{level} file={entry.path.translate(_PROPERTY)},line={entry.line},"
-        f"title={_title(entry).translate(_PROPERTY)}::{brief_text(entry.view).translate(_MESSAGE)}"
-        for entry in entries
-        if not entry.allowed
+        f"::{level} file={one.path.translate(_PROPERTY)},line={one.line},"
+        f"title={_title(one).translate(_PROPERTY)}::{brief_text(one.view).translate(_MESSAGE)}"
+        for one in annotations
+        if not one.allowed
     ]
     lines += [f"::error::{view.ended.translate(_MESSAGE)}"] if view.ended else []
     return "".join(f"{line}\n" for line in (*lines, f"::notice::{view.totals.translate(_MESSAGE)}"))
 
 
-def _title(entry: Entry) -> str:
-    return plain(f"{entry.view.gb_id}: {entry.view.title}")
+def _title(one: Annotation) -> str:
+    return plain(f"{one.view.gb_id}: {one.view.title}")
 
 
-def _junit(entries: Sequence[Entry], view: ReportView, fails: bool) -> str:  # noqa: ARG001  a JUnit file has no warnings
-    failed = sum(not entry.allowed for entry in entries)
-    counts = {"tests": str(max(len(entries), 1)), "failures": str(failed), "errors": str(int(bool(view.ended)))}
+def _junit(annotations: Sequence[Annotation], view: ReportView, fails: bool) -> str:  # noqa: ARG001  a JUnit file has no warnings
+    failed = sum(not one.allowed for one in annotations)
+    counts = {"tests": str(max(len(annotations), 1)), "failures": str(failed), "errors": str(int(bool(view.ended)))}
     suites = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "graph breaks", **counts})
-    if not entries:
+    if not annotations:
         ElementTree.SubElement(suite, "testcase", {"classname": plain(view.program), "name": "no graph breaks"})
-    for entry in entries:
-        path, line = plain(entry.path), str(entry.line)
-        name = f"{_title(entry)} at {path}:{line}"
+    for one in annotations:
+        path, line = plain(one.path), str(one.line)
+        name = f"{_title(one)} at {path}:{line}"
         case = ElementTree.SubElement(suite, "testcase", {"classname": path, "name": name, "file": path, "line": line})
-        if entry.allowed:
+        if one.allowed:
             ElementTree.SubElement(case, "system-out").text = "allowed"
         else:
-            said = {"type": entry.view.gb_id, "message": headline(entry.view)}
-            ElementTree.SubElement(case, "failure", said).text = brief_text(entry.view)
+            said = {"type": one.view.gb_id, "message": headline(one.view)}
+            ElementTree.SubElement(case, "failure", said).text = brief_text(one.view)
     if view.ended:
         case = ElementTree.SubElement(suite, "testcase", {"classname": plain(view.program), "name": "runs to its end"})
         ElementTree.SubElement(case, "error", {"message": plain(view.ended)})
@@ -180,25 +180,25 @@ def _junit(entries: Sequence[Entry], view: ReportView, fails: bool) -> str:  # n
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
 
 
-def _gitlab(entries: Sequence[Entry], view: ReportView, fails: bool) -> str:  # noqa: ARG001  it has no other entries
+def _gitlab(annotations: Sequence[Annotation], view: ReportView, fails: bool) -> str:  # noqa: ARG001  it has no other entries
     found = [
         {
-            "description": headline(entry.view),
-            "check_name": entry.view.gb_id,
-            "fingerprint": entry.fingerprint,
+            "description": headline(one.view),
+            "check_name": one.view.gb_id,
+            "fingerprint": one.fingerprint,
             "severity": "major" if fails else "minor",
-            "location": {"path": entry.path, "lines": {"begin": entry.line}},
+            "location": {"path": one.path, "lines": {"begin": one.line}},
         }
-        for entry in entries
-        if not entry.allowed
+        for one in annotations
+        if not one.allowed
     ]
     return json.dumps(found, indent=1) + "\n"
 
 
-CI_FORMATS: Mapping[str, Callable[[Sequence[Entry], ReportView, bool], str]] = {
+CI_FORMATS: Mapping[str, Callable[[Sequence[Annotation], ReportView, bool], str]] = {
     "sarif": _sarif,
     "github": _github,
     "junit": _junit,
     "gitlab": _gitlab,
 }
-"""Name of the format -> what makes its text of the entries, the report, and whether breaks fail the job."""
+"""Name of the format -> what makes its text of the annotations, the report, and whether breaks fail the job."""
