@@ -6,12 +6,13 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import FileIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem, WriteFailed
+from repro_runner.cli.targets import add_also, check_targets
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.allowed import (
@@ -60,7 +61,8 @@ in CI, so that nobody adds breaks unnoticed:
   graphbreak explain --write-allow breaks.allow train.py        once: allow what is there today
   graphbreak explain --fail-on-break --allow breaks.allow train.py
   graphbreak explain --fail-under 90 train.py                   fewer than 90 % of op calls inside graphs: exit code 1
-  graphbreak explain --format github --fail-on-break train.py   annotations in a pull request; also sarif, junit, gitlab
+  graphbreak explain --format github --fail-on-break train.py   annotations in a pull request; also sarif, junit,
+                                                gitlab; `--also sarif=FILE` writes another format of the same run
 
 a line of that file has an id, a file pattern, or both; x2 allows at most two such sites:
   GB0124
@@ -124,6 +126,7 @@ def _make_parser() -> argparse.ArgumentParser:
     shown = parser.add_argument_group("what is shown")
     shown.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")
     shown.add_argument("--out", type=Path, metavar="FILE", help="where to write; default: standard output")
+    add_also(shown, OUTPUT_FORMATS)
     shown.add_argument("--summary", action="store_true", help="breaks by category, with what to do")
     shown.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json, and run nothing")
     run = parser.add_argument_group("how the program is run")
@@ -184,7 +187,9 @@ def _program_words(arguments: argparse.Namespace) -> list[str]:
 
 def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
     """Raise InvalidInput with everything that is wrong, before the program runs."""
-    problems = [*_check_program(arguments, words[0]), *_check_targets(arguments)]
+    problems = [*_check_program(arguments, words[0]), *check_targets(arguments, "out", "save", "write_allow")]
+    if arguments.write_allow:
+        problems += check_allow_target(arguments.write_allow)
     if arguments.against:
         problems += _check_against(arguments)
     if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
@@ -207,7 +212,7 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
 
 def _check_against(arguments: argparse.Namespace) -> Iterator[Problem]:
     """With --against a comparison is printed, and nothing else is done."""
-    others = ("out", "summary", "save", "report", "fail_on_break", "allow", "write_allow", "llm", "show_prompt")
+    others = ("out", "also", "summary", "save", "report", "fail_on_break", "allow", "write_allow", "llm", "show_prompt")
     for name in (*others, "fix", "share", "cost"):
         if getattr(arguments, name):
             yield Problem(f"--{name.replace('_', '-')}", "does not go with --against; leave it out")
@@ -230,18 +235,6 @@ def _check_program(arguments: argparse.Namespace, name: str) -> Iterator[Problem
         module, _, function = text.rpartition(":")
         if not module or not function:
             yield Problem(f"--compile {text}", "write a module and a function in it: --compile model:Net.forward")
-
-
-def _check_targets(arguments: argparse.Namespace) -> Iterator[Problem]:
-    for option in ("out", "save", "write_allow"):
-        path: Path | None = getattr(arguments, option)
-        name = f"--{option.replace('_', '-')} {path}"
-        if path is not None and not path.absolute().parent.is_dir():
-            yield Problem(name, "there is no such folder; make it first, or name another")
-        if path is not None and path.is_dir():
-            yield Problem(name, "is a folder; name a file in it")
-    if arguments.write_allow:
-        yield from check_allow_target(arguments.write_allow)
 
 
 def _compare(arguments: argparse.Namespace, words: list[str]) -> int:
@@ -338,19 +331,23 @@ def _show_with(children: Children, start: _Start, report: Report) -> int:
     from repro_runner.explain.render.formats import Wishes, read_and_render
 
     wishes = Wishes(
-        format=arguments.format,
         summary=arguments.summary,
         screen=start.screen,
         folder=folder,
         fullgraph_off=arguments.no_fullgraph,
         fails=arguments.fail_on_break,
     )
-    text = outcome_text(outcome) if arguments.format == "json" else read_and_render(outcome, wishes)
+
+    def text_in(form: str) -> str:
+        return outcome_text(outcome) if form == "json" else read_and_render(outcome, replace(wishes, format=form))
+
     try:
+        for form, path in arguments.also:
+            _write(path, text_in(form))
         if arguments.out is None:
-            write_stdout(start.stdout, text)
+            write_stdout(start.stdout, text_in(arguments.format))
         else:
-            _write(arguments.out, text)
+            _write(arguments.out, text_in(arguments.format))
         if arguments.show_prompt:
             _show_prompts(arguments, report, start.stdout)
     finally:  # also if `| head` has closed the pipe

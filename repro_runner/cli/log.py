@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_package
 from registry.merge import merge_registry
+from repro_runner.cli.targets import add_also, check_targets
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.render.ci import CI_FORMATS, render_ci
 from repro_runner.output.terminal import plain
@@ -81,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="*", metavar="FILE", help="a log, a folder of logs, or - for standard input")
     parser.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")
     parser.add_argument("--out", type=Path, metavar="FILE", help="where to write; default: standard output")
+    add_also(parser, OUTPUT_FORMATS)
     parser.add_argument("--summary", action="store_true", help="breaks by category, with what to do")
     parser.add_argument("--torch", metavar="RELEASE", help="the release that wrote the logs, if they don't say it")
     parser.add_argument("--fail-on-break", action="store_true", help="exit code 1 if there is a break")
@@ -96,11 +98,7 @@ def _check(arguments: argparse.Namespace) -> None:
     problems = []
     if arguments.torch and not re.fullmatch(r"\d+\.\d+\.\d+(?:\+\S+)?", arguments.torch):
         problems.append(Problem(f"--torch {arguments.torch}", "write a release as torch.__version__ has it: 2.13.0"))
-    out: Path | None = arguments.out
-    if out is not None and not out.absolute().parent.is_dir():
-        problems.append(Problem(f"--out {out}", "there is no such folder; make it first, or name another"))
-    if out is not None and out.is_dir():
-        problems.append(Problem(f"--out {out}", "is a folder; name a file in it"))
+    problems += check_targets(arguments, "out")
     if problems:
         raise InvalidInput(problems)
     if arguments.report is not None:
@@ -123,7 +121,8 @@ def _log(arguments: argparse.Namespace) -> int:
         analysis = analyse(sources, Matcher.from_registry(registry), torch=arguments.torch, advance=advance)
     answers = Advisor(registry)
     analysis = with_titles(analysis, answers)
-    _show(_render(analysis, answers, arguments), arguments.out)
+    for form, path in [*arguments.also, (arguments.format, arguments.out)]:
+        _show(_render(analysis, answers, arguments, form), path)
     if arguments.report is not None:
         _write_fix_report(analysis, registry, arguments.report)
     return _verdict(analysis, arguments)
@@ -148,8 +147,8 @@ def _write_fix_report(analysis: LogAnalysis, registry: Registry, folder: Path) -
     print(f"{written.report} written, and {counted(len(written.repros), 'program')}", file=sys.stderr)
 
 
-def _render(analysis: LogAnalysis, answers: Advisor, arguments: argparse.Namespace) -> str:
-    if arguments.format == "json":
+def _render(analysis: LogAnalysis, answers: Advisor, arguments: argparse.Namespace, form: str) -> str:
+    if form == "json":
         from repro_runner.logs.document import analysis_document
 
         return json.dumps(analysis_document(analysis, answers), indent=1) + "\n"
@@ -158,12 +157,10 @@ def _render(analysis: LogAnalysis, answers: Advisor, arguments: argparse.Namespa
 
     folder = Path.cwd()
     view = view_analysis(analysis, answers, folder=folder)
-    if arguments.format in CI_FORMATS:
+    if form in CI_FORMATS:
         none: frozenset[Site] = frozenset()
-        return render_ci(
-            arguments.format, analysis.breaks, view, allowed=none, folder=folder, fails=arguments.fail_on_break
-        )
-    if arguments.format == "md":
+        return render_ci(form, analysis.breaks, view, allowed=none, folder=folder, fails=arguments.fail_on_break)
+    if form == "md":
         from repro_runner.explain.render.formats import render_markdown
 
         with_commands = replace(view, notes=(*view.notes, *describe_commands(analysis)))

@@ -1,4 +1,4 @@
-"""The formats of CI: SARIF, annotations on GitHub, JUnit, and GitLab's code quality. Each has one entry per site."""
+"""The formats of CI: SARIF, annotations on GitHub, JUnit, GitLab's code quality, and a badge."""
 
 from __future__ import annotations
 
@@ -195,10 +195,22 @@ def _gitlab(annotations: Sequence[Annotation], view: ReportView, fails: bool) ->
     return json.dumps(found, indent=1) + "\n"
 
 
+def _badge(annotations: Sequence[Annotation], view: ReportView, fails: bool) -> str:  # noqa: ARG001  the colour tells
+    """What shields.io's endpoint badge reads. A badge for a program that failed must not look like good news."""
+    new = sum(not one.allowed for one in annotations)
+    allowed = len(annotations) - new
+    said = ", ".join(f"{count} {word}".strip() for count, word in ((new, ""), (allowed, "allowed")) if count)
+    colour = "red" if new else "yellowgreen" if allowed else "brightgreen"
+    known = {"message": said or "none", "color": colour}
+    badge = {"message": "not known", "color": "lightgrey", "isError": True} if view.ended else known
+    return json.dumps({"schemaVersion": 1, "label": "graph breaks", **badge}, indent=1) + "\n"
+
+
 CI_FORMATS: Mapping[str, Callable[[Sequence[Annotation], ReportView, bool], str]] = {
     "sarif": _sarif,
     "github": _github,
     "junit": _junit,
     "gitlab": _gitlab,
+    "badge": _badge,
 }
 """Name of the format -> what makes its text of the annotations, the report, and whether breaks fail the job."""

@@ -1,0 +1,1 @@
+"""A small package with a model, its training and its tests, to copy from."""

@@ -1,0 +1,45 @@
+"""Where `explain` and `log` write: --out, and further formats of the same run with --also."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from registry.errors import Problem
+
+
+def add_also(parser: argparse._ActionsContainer, formats: Sequence[str]) -> None:
+    """Add --also FORMAT=FILE."""
+    parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        type=_format_and_file([one for one in formats if one != "terminal"]),
+        metavar="FORMAT=FILE",
+        help="write the same run in another format, too: --also sarif=breaks.sarif; may be repeated",
+    )
+
+
+def _format_and_file(formats: Sequence[str]) -> Callable[[str], tuple[str, Path]]:
+    """A type for argparse."""
+
+    def parse(text: str) -> tuple[str, Path]:
+        form, _, file = text.partition("=")
+        if form not in formats or not file:
+            raise argparse.ArgumentTypeError(f"{text!r}: write FORMAT=FILE, with one of {', '.join(formats)}")
+        return form, Path(file)
+
+    return parse
+
+
+def check_targets(arguments: argparse.Namespace, *options: str) -> Iterator[Problem]:
+    """What is wrong with the files that these options and --also name, before anything is run."""
+    named: Mapping[str, Path | None] = {f"--{one.replace('_', '-')}": getattr(arguments, one) for one in options}
+    for option, path in [*named.items(), *((f"--also {form}", path) for form, path in arguments.also)]:
+        if path is None:
+            continue
+        if not path.absolute().parent.is_dir():
+            yield Problem(f"{option} {path}", "there is no such folder; make it first, or name another")
+        if path.is_dir():
+            yield Problem(f"{option} {path}", "is a folder; name a file in it")
