@@ -41,6 +41,17 @@ TEMPORARY = re.compile(r"\.generate-site-\d+-.+\.tmp")
 Registered = dict[str, tuple[Revision, ...]]
 
 
+def copy_sources(folder: Path) -> None:
+    """Copy what a package is built from: a build would leave files beside its sources."""
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in tracked.stdout.splitlines():
+        if not name.startswith(("docs/", "tests/")) and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, folder / name)
+
+
 def make_wordings(count: int = 12) -> Registered:
     """GB0001 and so on, each with one wording."""
     return {f"GB{number:04}": (_revision(number),) for number in range(1, count + 1)}

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checkout import copy_sources
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.slow, pytest.mark.index]  # the build backend comes from the package index
@@ -19,13 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.index]  # the build backend comes fr
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel, unpacked."""
     folder = tmp_path_factory.mktemp("wheel")
-    tracked = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True, check=True
-    )
-    for name in tracked.stdout.splitlines():
-        if not name.startswith(("docs/", "tests/")) and (ROOT / name).is_file():
-            (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / "source" / name).write_bytes((ROOT / name).read_bytes())
+    copy_sources(folder / "source")
     command = [
         sys.executable,
         "-m",

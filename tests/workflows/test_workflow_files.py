@@ -15,6 +15,7 @@ WORKFLOWS = sorted((GITHUB / "workflows").glob("*.yml"))
 SCRIPTS = sorted((GITHUB / "scripts").glob("*.sh"))
 
 PERMISSIONS = {
+    "graph-breaks.yml": {"example": {"contents": "read"}},
     "matrix.yml": {
         "run": {"contents": "read"},
         "report": {"contents": "read", "issues": "write"},
@@ -55,7 +56,7 @@ def steps(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             yield f"{path.name}: {name}, step {number}", step
 
 
-def test_the_six_workflows_are_there() -> None:
+def test_the_seven_workflows_are_there() -> None:
     assert {path.name for path in WORKFLOWS} == set(PERMISSIONS)
 
 
@@ -107,7 +108,7 @@ def test_only_jobs_that_push_keep_their_credentials() -> None:
         for where, step in steps(path)
         if step.get("uses", "").startswith("actions/checkout@")
     }
-    assert len(keeps) == 9
+    assert len(keeps) == 10
     assert [where for where, kept in keeps.items() if kept] == [
         "refresh.yml: refresh, step 1",
         "repros.yml: publish, step 1",

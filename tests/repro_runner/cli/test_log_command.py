@@ -126,6 +126,23 @@ def test_markdown_goes_to_a_file_and_a_log_can_not_write_markup(
     assert capsys.readouterr().out == ""
 
 
+def test_one_reading_gives_several_formats(report: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = report.parent
+    assert run(report, "--format", "github", "--also", f"sarif={folder}/a", "--also", f"badge={folder}/b") == 0
+    assert capsys.readouterr().out.startswith("::warning file=")
+    (result,) = json.loads((folder / "a").read_text("utf-8"))["runs"][0]["results"]
+    assert result["ruleId"] == "GB0170"
+    assert json.loads((folder / "b").read_text("utf-8"))["message"] == "1"
+
+
+@pytest.mark.parametrize("word", ["sarif", "sarif=", "terminal=a", "docx=a"])
+def test_another_format_needs_a_name_and_a_file(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        run("gone.log", "--also", word)
+    assert ended.value.code == 2
+    assert f"argument --also: '{word}': write FORMAT=FILE, with one of json, md, sarif" in capsys.readouterr().err
+
+
 def test_what_a_log_holds_can_not_steer_the_terminal(report: Path, capsys: pytest.CaptureFixture[str]) -> None:
     report.write_text(REPORT.replace("model.py", "\x1b]0;title\x07model.py").replace("Nothing", "\x9b31m"), "utf-8")
     assert run(report) == 0
@@ -221,6 +238,7 @@ def test_of_a_file_that_is_cut_the_rest_is_shown_and_the_cut_is_said(
         (["--torch", "new"], "write a release as torch.__version__ has it"),
         (["--out", "no/such/folder/a.md"], "there is no such folder"),
         (["--out", "."], "is a folder"),
+        (["--also", "sarif=no/such/folder/a.sarif"], "--also sarif no/such/folder/a.sarif: there is no such folder"),
     ],
 )
 def test_arguments_that_make_no_sense_are_refused_before_anything_is_read(

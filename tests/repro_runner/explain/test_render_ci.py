@@ -101,6 +101,24 @@ def test_gitlab_gets_what_its_widget_needs() -> None:
     assert len({one["fingerprint"] for one in found}) == len(report.sites)
 
 
+def badge(report: Report, allow: str = "") -> dict[str, Any]:
+    return dict(json.loads(shown("badge", report, allow=allow)))
+
+
+def test_a_badge_tells_new_breaks_from_allowed_ones() -> None:
+    report = sample_report()
+    count = len(report.sites)
+    always = {"schemaVersion": 1, "label": "graph breaks"}
+    assert badge(report) == {**always, "message": str(count), "color": "red"}
+    assert badge(report, "**") == {**always, "message": f"{count} allowed", "color": "yellowgreen"}
+    assert badge(Report()) == {**always, "message": "none", "color": "brightgreen"}
+
+
+def test_the_badge_of_a_program_that_failed_is_no_good_news() -> None:
+    failed = replace(failed_report(), sites=())
+    assert (badge(failed)["message"], badge(failed)["isError"]) == ("not known", True)
+
+
 def test_an_entry_is_the_same_after_lines_have_moved() -> None:
     before, after = (json.loads(shown("gitlab", with_site(line=line)))[0] for line in (4, 40))
     assert before["fingerprint"] == after["fingerprint"]
