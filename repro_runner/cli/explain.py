@@ -151,6 +151,12 @@ def _make_parser() -> argparse.ArgumentParser:
         metavar="FOLDER",
         help="write a report to share, a repro per break and a fixed program; runs the program again",
     )
+    kept.add_argument(
+        "--torch-xla",
+        action="store_true",
+        help="with --report: write a script per break for torch_xla, too, which takes the submodule out of your model; "
+        "it is not run; on by itself for a program that imports torch_xla",
+    )
     kept.add_argument("--fail-on-break", action="store_true", help="exit code 1 if a break is not allowed")
     kept.add_argument("--allow", type=Path, metavar="FILE", help="the breaks that are allowed")
     kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a file that allows all breaks of today")
@@ -353,7 +359,7 @@ def _show_with(children: Children, start: _Start, report: Report) -> int:
     finally:  # also if `| head` has closed the pipe
         _keep(arguments, outcome, folder)
     if arguments.report and report.program.exit_code != INTERRUPTED:
-        _write_fix_report(arguments.report, report, start.program, children, fixing)
+        _write_fix_report(arguments, report, start.program, children, fixing)
     return _verdict(arguments, outcome, folder)
 
 
@@ -425,12 +431,13 @@ def _keep(arguments: argparse.Namespace, outcome: Outcome, folder: Path) -> None
 
 
 def _write_fix_report(
-    folder: Path, report: Report, program: ProgramToRun, children: Children, fixing: Fixing | None
+    arguments: argparse.Namespace, report: Report, program: ProgramToRun, children: Children, fixing: Fixing | None
 ) -> None:
     from repro_runner.explain.render.formats import read_registry
     from repro_runner.fix_report import findings_of_program, write_fix_report
 
-    findings = findings_of_program(report, program)
+    folder, torch_xla = arguments.report, arguments.torch_xla or "torch_xla" in sys.modules
+    findings = findings_of_program(report, program, torch_xla=torch_xla)
     written = write_fix_report(folder, findings, read_registry(), fixing=fixing, children=children, tell=_to_stderr)
     _to_stderr(f"{written.report} written")
 

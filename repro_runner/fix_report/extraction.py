@@ -11,6 +11,8 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import torch
+
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.running import run_program
 from repro_runner.fix_report.tasks import program_of, without_compiler
@@ -33,7 +35,8 @@ def extract_functions(arguments: dict[str, Any], _folder: Path) -> dict[str, Any
             sys.setprofile(None)
             threading.setprofile(None)
         sys.modules["__main__"] = watcher.main_module  # classes and functions of the program refer to it
-        places = [_programs([watcher.recorded.get(site) for site in stack], watcher) for stack in stacks]
+        calls = [[call for site in stack if (call := watcher.recorded.get(site))] for stack in stacks]
+        places = [{**_programs(each, watcher), "submodule": _submodule(each)} for each in calls]
     return {"places": places}
 
 
@@ -70,13 +73,28 @@ def _changed_settings() -> Iterator[str]:
             yield line
 
 
-def _programs(calls: list[FunctionCall | None], watcher: _Watcher) -> dict[str, Any]:
+def _submodule(calls: list[FunctionCall]) -> dict[str, Any] | None:
+    """The innermost call of a module's method among these: where it is defined, and the module's name in the model."""
+    modules = [(call, own) for call in calls if isinstance(own := call.arguments.get("self"), torch.nn.Module)]
+    if not modules:
+        return None
+    (call, module), (_, model) = modules[0], modules[-1]
+    code = call.code
+    return {
+        "file": code.co_filename,
+        "function": code.co_name,
+        "line": code.co_firstlineno,
+        "kind": type(module).__qualname__,
+        "path": next((name for name, each in model.named_modules() if each is module), ""),
+    }
+
+
+def _programs(recorded: list[FunctionCall], watcher: _Watcher) -> dict[str, Any]:
     """Programs made of the functions on a stack, innermost first, and reasons why functions can't be extracted.
 
     Each function is tried twice: names of its module are copied as they are written there, or replaced by values.
     """
     programs, reasons = [], []
-    recorded = [call for call in calls if call is not None]
     if not recorded:
         reasons.append("none of the functions around it was called when the program ran without the compiler")
     settings = {id(call): watcher.settings[site] for site, call in watcher.recorded.items()}

@@ -74,7 +74,7 @@ class Findings:
     program: ProgramToRun | None = None
     """The program, to run it again; None for a log."""
     torch_xla: bool = False
-    """Whether to write repros for torch_xla, too. That is so for logs of tt-xla."""
+    """Whether to write repros for torch_xla, too. That is so for logs of tt-xla, and for programs that import it."""
 
 
 def causes_of(sites: Iterable[Site]) -> tuple[Cause, ...]:
@@ -99,8 +99,8 @@ def shown_site(site: Site) -> str:
     return shown_place(site.file, site.line) if site.file else "the log does not say where"
 
 
-def findings_of_program(report: Report, program: ProgramToRun) -> Findings:
-    """The findings of a run of a program."""
+def findings_of_program(report: Report, program: ProgramToRun, *, torch_xla: bool = False) -> Findings:
+    """The findings of a run of a program. With `torch_xla`, repros are written for that, too."""
     totals = report.totals
     ended = report.program.error.partition("\n")[0]
     return Findings(
@@ -117,6 +117,7 @@ def findings_of_program(report: Report, program: ProgramToRun) -> Findings:
         ),
         remarks=(f"The program ended with an error, and this is what was seen up to there: {ended}",) if ended else (),
         program=program,
+        torch_xla=torch_xla,
     )
 
 

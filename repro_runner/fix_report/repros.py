@@ -17,7 +17,7 @@ from registry.versions import version_key
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.findings import Cause, Findings, shown_site
-from repro_runner.logs.tt_xla.repro import torch_xla_script
+from repro_runner.fix_report.torch_xla import take_submodule_script, torch_xla_script
 from repro_runner.output.markdown import one_line
 from repro_runner.output.places import in_library
 from repro_runner.output.units import counted
@@ -29,6 +29,7 @@ YOURS = "your code"
 LIBRARYS = "a library's code"
 REGISTRY = "the registry's program, not yours"
 TORCH_XLA = "the registry's program for torch_xla, not yours"
+OWN_TORCH_XLA = "your own model, for torch_xla"
 
 CONFIRMED = "confirmed"
 NOT_CONFIRMED = "not confirmed"
@@ -41,6 +42,7 @@ _MOST_TRIED = 6
 _MOST_LINES = 200
 """A longer script is written only if it is confirmed."""
 _SECONDS_PER_SCRIPT = 60.0
+_NO_DEVICE = "nobody ran this form, for want of a device."
 _NO_TIME = "no run, since the time for all scripts was used up"
 
 Tell = Callable[[str], None]
@@ -55,7 +57,7 @@ class ReproScript:
     """Its path in the folder of the report."""
     text: str
     origin: str
-    """Where the code comes from: YOURS or LIBRARYS with the function's name, REGISTRY or TORCH_XLA."""
+    """Where the code comes from: YOURS or LIBRARYS with the function's name, or one of the other constants."""
     verdict: str
     """CONFIRMED, NOT_CONFIRMED or NOT_RUN."""
     said: str
@@ -92,8 +94,25 @@ def torch_xla_repro(gb: GraphBreak | None) -> ReproScript | None:
         text=script,
         origin=TORCH_XLA,
         verdict=NOT_RUN,
-        said="nobody ran this form, for want of a device.",
+        said=_NO_DEVICE,
     )
+
+
+def _own_torch_xla_repro(findings: Findings, place: _Place, submodule: Mapping[str, Any]) -> ReproScript:
+    """A script that takes the submodule around a break out of the user's own model."""
+    assert findings.program is not None
+    gb_id, site = place.cause.gb_id, place.site
+    name = script_name(gb_id, site.file, site.line).replace(".py", "_torch_xla.py")
+    what = f"{submodule['kind']} ({submodule['path']})" if submodule["path"] else submodule["kind"]
+    header = [
+        f"{gb_id}, {place.cause.gb_types[0]}: {what} of your own model, by itself, with torch_xla.",
+        f"Not run: {_NO_DEVICE}",
+        f"It runs {findings.subject} without the compiler up to the first call of {submodule['function']}, takes the "
+        "submodule and its arguments from there, and compiles that alone.",
+        f"Run it in the folder where your program runs: python {Path(name).name}",
+    ]
+    text = f"{_docstring(header)}\n\n{take_submodule_script(findings.program, submodule)}"
+    return ReproScript(name=name, text=text, origin=OWN_TORCH_XLA, verdict=NOT_RUN, said=_NO_DEVICE, site=site)
 
 
 def _seen_by_registry(gb: GraphBreak) -> str:
@@ -180,6 +199,10 @@ def make_own_repros(
     repros: dict[int, tuple[ReproScript, ...]] = {}
     for place, one in _cut_down(findings, chosen, children, limits, tell):
         repros[place.number] = (*repros.get(place.number, ()), _repro(findings, place, one))
+    for place, extracted in different if findings.torch_xla else ():
+        if submodule := extracted["submodule"]:
+            script = _own_torch_xla_repro(findings, place, submodule)
+            repros[place.number] = (*repros.get(place.number, ()), script)
     return OwnRepros(repros=repros, without=without)
 
 

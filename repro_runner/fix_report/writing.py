@@ -22,6 +22,7 @@ from repro_runner.fix_report.report_text import library_sites, render_issue, ren
 from repro_runner.fix_report.repros import (
     CONFIRMED,
     CUT_LIMITS,
+    OWN_TORCH_XLA,
     CutLimits,
     OwnRepros,
     Repros,
@@ -103,7 +104,7 @@ def _all_repros(findings: Findings, registry: Registry, own: OwnRepros) -> Repro
         enough = any(one.verdict == CONFIRMED for one in of_cause)
         reasons = "; ".join(dict.fromkeys(without[site.where] for site in cause.sites if site.where in without))
         others = [] if enough else [registry_repro(known.get(cause.gb_id), why=reasons)]
-        if findings.torch_xla:
+        if findings.torch_xla and not any(one.origin == OWN_TORCH_XLA for one in of_cause):
             others.append(torch_xla_repro(known.get(cause.gb_id)))
         repros[number] = (*of_cause, *(one for one in others if one is not None))
     return repros

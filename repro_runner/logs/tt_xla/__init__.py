@@ -2,6 +2,5 @@
 
 from repro_runner.logs.tt_xla.part import NAME
 from repro_runner.logs.tt_xla.reading import open_reader, recognise
-from repro_runner.logs.tt_xla.repro import torch_xla_script
 
-__all__ = ["NAME", "open_reader", "recognise", "torch_xla_script"]
+__all__ = ["NAME", "open_reader", "recognise"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import tracemalloc
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, pairwise
@@ -16,7 +15,7 @@ from registry.matching import Matcher
 from repro_runner.logs import tt_xla
 from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.tt_xla.part import GraphDocument
-from tests.committed import committed_breaks, committed_registry
+from tests.committed import committed_registry
 from tests.repro_runner.fixtures.tt_xla_logs import (
     END,
     MODEL,
@@ -327,23 +326,3 @@ def test_memory_does_not_grow_with_the_log(matcher: Matcher) -> None:
     tracemalloc.stop()
     assert reader.finish().graphs == 1
     assert peak < 5 * len(block)
-
-
-@pytest.mark.parametrize("gb_id", ["GB0170", "GB0059", "GB0025"])
-def test_a_program_in_torch_xla_form_says_that_it_was_not_run(gb_id: str) -> None:
-    script = tt_xla.torch_xla_script(committed_breaks()[gb_id])
-    assert script is not None
-    assert f"# {gb_id} on a Tenstorrent device" in script
-    assert "# Not run: " in script
-    assert 'torch.compile(broken, backend="tt"' in script
-
-
-@pytest.mark.slow
-def test_every_program_of_the_corpus_has_a_torch_xla_form_that_parses() -> None:
-    scripts = {gb_id: tt_xla.torch_xla_script(gb) for gb_id, gb in committed_breaks().items()}
-    assert [gb_id for gb_id, gb in committed_breaks().items() if (gb.repro is None) != (scripts[gb_id] is None)] == []
-    for gb_id, script in scripts.items():
-        if script is not None:
-            tree = ast.parse(script, gb_id)
-            imported = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
-            assert {"torch", "torch_xla", "torch_xla.runtime"} <= imported, gb_id

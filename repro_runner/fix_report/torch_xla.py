@@ -1,10 +1,20 @@
-"""Write a break's program in the form that tt-xla runs, for users with the device. This project has not run it."""
+"""Programs in the form that tt-xla runs, for users with the device: the registry's, and the user's own model.
+
+This project has not run them.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from registry.model import GraphBreak, Repro
+from repro_runner.output.templates import text_templates
+
+if TYPE_CHECKING:
+    from repro_runner.explain.program import ProgramToRun
 
 _HEADER = """\
 # {gb_id} on a Tenstorrent device through torch_xla.
@@ -39,6 +49,22 @@ def torch_xla_script(gb: GraphBreak) -> str | None:
         options=options if _has(gb.repro, "COMPILE") else "",
     )
     return f"{_HEADER.format(gb_id=gb.gb_id)}{imported}\n\n\n{end}"
+
+
+def take_submodule_script(program: ProgramToRun, submodule: Mapping[str, Any]) -> str:
+    """A script that runs the user's program up to the first call of a submodule, and compiles that alone.
+
+    `submodule` says where its function is: file, function and first line, as `extraction.extract_functions` has them.
+    """
+    template = text_templates(Path(__file__).with_name("templates")).get_template("torch_xla.py.j2")
+    known = {name: repr(submodule[name]) for name in ("file", "function", "line")}
+    return template.render(
+        **known,
+        program=repr(program.name),
+        arguments=repr(list(program.arguments)),
+        folder=repr(str(Path(program.script).parent)),
+        is_module=bool(program.module),
+    )
 
 
 def _has(repro: Repro, constant: str) -> bool:
