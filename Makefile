@@ -10,7 +10,7 @@ SHARED := -n $(WORKERS) --dist loadgroup
 # Compiled once, and not again in each of the processes that the tests start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help site setup test quick prove durations lint format tools cpp notebooks taxonomy bench clean
+.PHONY: help site setup test quick prove durations lint format tools cpp screenshots notebooks taxonomy bench clean
 
 help:
 	@echo "make site    generate docs/ and browsable HTML in _site/"
@@ -73,6 +73,10 @@ cpp: $(VENV)/.test tools
 	cmake --build $(CPP)/compiler
 	ctest --test-dir $(CPP)/compiler --output-on-failure
 	$(PY) -m repro_runner learn ahead_of_time
+
+# The pictures of docs/tools: terminals and pages, as they are now.
+screenshots: $(VENV)/.test tools
+	$(PY) -m tests.browser.screenshots
 
 # The notebooks with their outputs, of the text files beside them.
 notebooks: $(VENV)/.test

@@ -256,12 +256,12 @@ def _too_many(report: Report, limits: Limits, folder: Path) -> str:
     if limits.breaks is not None and len(new) > limits.breaks:
         found = ", ".join(f"{site.gb_id} {where(site, folder)}" for site in new[:_MOST_NAMED])
         more = ", …" if len(new) > _MOST_NAMED else ""
-        told.append(f"{counted(len(new), 'graph break')}, {limits.breaks} allowed: {found}{more}")
+        told.append(f"{counted(len(new), 'new graph break')}, at most {limits.breaks} allowed: {found}{more}")
         told += [f"\n{text}" for text in _briefs(new, report.environment.get("torch", ""), folder)]
     if limits.recompiles is not None and len(report.recompiles) > limits.recompiles:
         from repro_runner.explain.render.view import recompile_lines
 
-        told.append(f"{counted(len(report.recompiles), 'recompile')}, {limits.recompiles} allowed:")
+        told.append(f"{counted(len(report.recompiles), 'recompile')}, at most {limits.recompiles} allowed:")
         told += [f"  {line}" for line in recompile_lines(report.recompiles, folder)]
         told.append("  `graphbreak guards MODEL` says what each guard means, and what to do.")
     return "\n".join(told)

@@ -1,0 +1,90 @@
+"""The pictures of docs/tools, made of what the commands really print: `make screenshots`.
+
+Text in a terminal becomes an SVG, in which it stays text. Where a picture is of a web page, Chromium takes it.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from rich.console import Console
+from rich.terminal_theme import MONOKAI
+from rich.text import Text
+
+from registry.datafile import write_whole
+from tests.checkout import ROOT
+
+PICTURES = ROOT / "docs" / "assets" / "tools"
+WIDTH = 100
+# Without rich's fonts, which come from another host.
+SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
+<style>
+.{unique_id}-matrix {{ font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-family: sans-serif; }}
+{styles}
+</style>
+<defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>{lines}</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+
+
+def draw_terminal(name: str, title: str, printed: str) -> None:
+    """Write docs/assets/tools/NAME.svg: a terminal with this text, colours included."""
+    console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(printed.rstrip()), soft_wrap=False)
+    picture = console.export_svg(title=title, theme=MONOKAI, code_format=SVG, unique_id=name)
+    write_whole(PICTURES / f"{name}.svg", picture.encode("utf-8"))
+
+
+def run(command: str, cwd: Path, environment: Mapping[str, str] | None = None) -> str:
+    """What a command prints, after the line that a reader would type."""
+    own = {
+        **os.environ,
+        **(environment or {}),
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "COLUMNS": str(WIDTH),
+        "FORCE_COLOR": "1",
+        "PYTHONPATH": str(ROOT),
+    }
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=cwd, env=own, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
+    )
+    return f"\x1b[1m$ {command}\x1b[0m\n{done.stdout.decode('utf-8', 'replace')}"
+
+
+def make_project(home: Path) -> Path:
+    """The example project, in which somebody has just added a break."""
+    project = home / "project"
+    shutil.copytree(ROOT / "examples" / "project", project, ignore=shutil.ignore_patterns("__pycache__", ".*cache"))
+    model = project / "small" / "model.py"
+    changed = model.read_text("utf-8").replace("        return x\n", "        print(x.shape)\n        return x\n")
+    model.write_text(changed, "utf-8")
+    return project
+
+
+def main() -> None:
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        project = make_project(Path(home))
+        tests = run("pytest -q --show-capture=no", project)
+        draw_terminal("pytest", "a test that fails on a new graph break", tests)
+        breaks = run("graphbreak explain --summary --fail-on-break --allow breaks.allow train.py", project)
+        draw_terminal("explain", "in CI", breaks)
+
+
+if __name__ == "__main__":
+    main()
