@@ -23,30 +23,15 @@ from tests.checkout import ROOT
 
 PICTURES = ROOT / "docs" / "assets" / "tools"
 WIDTH = 100
-# Without rich's fonts, which come from another host.
-SVG = """<svg class="rich-terminal" viewBox="0 0 {width} {height}" xmlns="http://www.w3.org/2000/svg">
-<style>
-.{unique_id}-matrix {{ font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: {char_height}px; line-height: {line_height}px; }}
-.{unique_id}-title {{ font-size: 18px; font-family: sans-serif; }}
-{styles}
-</style>
-<defs><clipPath id="{unique_id}-clip-terminal"><rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" /></clipPath>{lines}</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
+SVG = Path(__file__).with_name("terminal.svg")
+"""The frame of a picture. It has none of rich's fonts, which come from another host."""
 
 
 def draw_terminal(name: str, title: str, printed: str) -> None:
     """Write docs/assets/tools/NAME.svg: a terminal with this text, colours included."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
     console.print(Text.from_ansi(printed.rstrip()), soft_wrap=False)
-    picture = console.export_svg(title=title, theme=MONOKAI, code_format=SVG, unique_id=name)
+    picture = console.export_svg(title=title, theme=MONOKAI, code_format=SVG.read_text("utf-8"), unique_id=name)
     write_whole(PICTURES / f"{name}.svg", picture.encode("utf-8"))
 
 
