@@ -6,8 +6,10 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from registry.model import GraphBreak
+from registry.repros import docstring_of
 
 _WORD = re.compile(r"\w+")
 _OF_FIXES = ("fixed", "isolated", "CONFIG", "FLAGS")
@@ -24,6 +26,8 @@ class SearchedTexts:
     """What its programs use by name, where they break."""
     more: str
     """What its further programs are about."""
+    captions: str
+    """When to choose which of its fixes."""
     uses: str
     """What its fixes use by name."""
     says: str
@@ -38,12 +42,14 @@ def searched_texts(gb: GraphBreak, printed: Iterable[str] = ()) -> SearchedTexts
     hints = ("".join(hint) for dated in gb.revisions for hint in dated.hints)
     texts = [*(text for wording in wordings for text in (wording.explanation, wording.context)), *hints]
     others = [one.repro for one in gb.programs[1:]]
+    statements = [node for one in gb.programs for node in ast.parse(one.repro.source).body]
     titles = dict.fromkeys(wording.gb_type for wording in wordings)
     return SearchedTexts(
         old=tuple(title for title in titles if title.strip() and title != gb.gb_type),
-        calls=words_of(_names(gb, of_fixes=False)),
+        calls=words_of(_names(statements, of_fixes=False)),
         more=words_of([*(one.lead for one in others), *(one.title for one in others)]),
-        uses=words_of(_names(gb, of_fixes=True)),
+        captions=words_of(docstring_of(node) for node in statements if _is_fix(node)),
+        uses=words_of(_names(statements, of_fixes=True)),
         says=words_of([*texts, *printed]),
         rank=_rank(gb),
     )
@@ -55,12 +61,15 @@ def words_of(texts: Iterable[str]) -> str:
     return " ".join(word for word in words if len(word) > 1 and word not in _EVERY_PROGRAM)
 
 
-def _names(gb: GraphBreak, *, of_fixes: bool) -> Iterator[str]:
-    """What the programs of an id use by name: in their fixes and settings, or in what breaks.
+def _is_fix(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
+    return isinstance(node, ast.FunctionDef) and node.name.startswith("fixed")
+
+
+def _names(statements: Iterable[ast.stmt], *, of_fixes: bool) -> Iterator[str]:
+    """What programs use by name: in their fixes and settings, or in what breaks.
 
     Classes and constants of a program are left out: they have many names, and few of them tell what breaks.
     """
-    statements = (node for one in gb.programs for node in ast.parse(one.repro.source).body)
     for statement in statements:
         defined = getattr(statement, "name", "") or "".join(map(ast.unparse, getattr(statement, "targets", ())))
         if of_fixes:
