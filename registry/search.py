@@ -18,10 +18,12 @@ from registry.message_layout import BEFORE_WORDS
 from registry.model import GraphBreak, Registry
 from registry.searched import searched_texts
 
+# fmt: off
 _WORTH = {
-    **{"title": 10.0, "alias": 10.0, "old": 7.0, "lead": 6.0, "calls": 6.0},
-    **{"fix": 4.0, "more": 4.0, "uses": 3.0, "says": 2.0, "kind": 0.5},
+    "title": 10.0, "alias": 10.0, "old": 7.0, "lead": 6.0, "calls": 6.0,
+    "fix": 4.0, "more": 4.0, "uses": 3.0, "says": 2.0, "kind": 0.5,
 }
+# fmt: on
 """What a word is worth, by the place where it was found."""
 _ENOUGH = 2
 """A word that is worth less is mentioned, not meant."""
@@ -33,10 +35,13 @@ _EXACT = 1000.0
 """The title itself comes first."""
 _IN_CODE = 3.0
 """A title that has the code as it was typed."""
+_NAME = re.compile(r"\w+")
 _LITTLE = frozenset(
-    "a an and are as at be by can cannot do does each every for from has have how i in inside into is it its my no not "
-    "of on or our out over so that the then there this to torch when with within without you your error errors fail "
-    "fails failed problem using use used call called code function python".split()
+    _NAME.findall("""
+    a an and are as at be by can cannot do does each every for from has have how i in inside into is it its my no not of
+    on or our out over so that the then there this to torch when with within without you your error errors fail fails
+    failed problem using use used call called code function python
+    """)
 )
 """Words that say little: found, they count a little; missing, they are not missed."""
 _LITTLE_COUNTS = 0.1
@@ -44,7 +49,6 @@ _TYPO_LETTERS = 5
 """In a shorter word, one change makes another word."""
 _NEAR = 0.8
 """How much a word has to look like one that is known: 1 is the same."""
-_NAME = re.compile(r"\w+")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _ENDING = re.compile(r"(?:ations?|ions?|ings?|ed|es|s|e)$")
 _AS_CODE = re.compile(r"\W*(\w+)[=(]\W*")
@@ -148,9 +152,7 @@ class Search:
             score += _EXACT * (title in titles)
             scores[gb_id] = (score > _EXACT or in_code or counts[gb_id] == counted, score)
         most = max(counts.values())
-        kept = [
-            gb_id for gb_id, (whole, score) in scores.items() if whole or (score > 0 and counts[gb_id] >= most / 2)
-        ]
+        kept = [gb_id for gb_id, (whole, score) in scores.items() if whole or (score > 0 and counts[gb_id] >= most / 2)]
         return sorted(kept, key=lambda gb_id: scores[gb_id], reverse=True)
 
     def _look_up_all(self, text: str) -> Iterator[_Sought]:

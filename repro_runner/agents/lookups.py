@@ -54,8 +54,7 @@ class Lookups:
             "more": max(0, len(found.gb_ids) - limit),
             "searched_instead": {word: list(others) for word, others in found.respelt.items()},
             "not_graph_breaks": [
-                {"title": one.title, "meaning": one.short}
-                for one in map(self._advisor.other_message, found.messages)
+                {"title": one.title, "meaning": one.short} for one in map(self._advisor.other_message, found.messages)
             ],
         }
 
@@ -87,7 +86,9 @@ class Lookups:
             "registered_since": gb.history.first_release or "",
             "older_titles": sorted({dated.revision.gb_type for dated in gb.revisions} - {gb.gb_type}),
             "category": {
-                "title": advice.category.title, "why": advice.category.why, "way_out": advice.category.way_out
+                "title": advice.category.title,
+                "why": advice.category.why,
+                "way_out": advice.category.way_out,
             },
             "lead": advice.lead,
             "explanation": advice.explanation,

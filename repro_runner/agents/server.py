@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -36,7 +36,10 @@ _RUNS = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_
 """A script may do anything that its user may do."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# No slots in what tools return: the library takes a slot for a default value, and then has no schema.
+
+
+@dataclass(frozen=True, kw_only=True)
 class LogReport:
     """What a log tells."""
 
@@ -56,7 +59,7 @@ class Break:
     ran: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ScriptReport:
     """What a run of a script showed."""
 
@@ -70,7 +73,7 @@ class ScriptReport:
     """The end of what the script and the command wrote there. What the script prints stands here, too."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class PatchReport:
     """What became of a patch."""
 
@@ -144,7 +147,7 @@ class Tools:
         fix: Annotated[bool, Field(description="also try mechanical fixes, and show those that work")] = False,
         no_fullgraph: Annotated[bool, Field(description="list all breaks of code with fullgraph=True")] = False,
         share: Annotated[bool, Field(description="also measure how much ran inside graphs")] = False,
-        compile: Annotated[  # noqa: A002 - it is the name of the command's option
+        compile: Annotated[
             list[str] | None,
             Field(description="functions to compile, `module:Net.forward`, if the script does not call torch.compile"),
         ] = None,
@@ -247,11 +250,16 @@ def make_server(workspace: Workspace) -> MCPServer[Any]:
     server = _Server("graphbreak", instructions=INSTRUCTIONS, log_level="WARNING")
     one_at_a_time = anyio.CapacityLimiter(1)  # two scripts at once would disturb each other's measurements
     many = anyio.CapacityLimiter(8)
-    for tool in (tools.look_up, tools.search, tools.verified_fix):
-        server.add_tool(_answering(tool, many), annotations=_LOOKS)
-    server.add_tool(_answering(tools.explain_log, one_at_a_time), annotations=_LOOKS)
-    for tool in (tools.explain_script, tools.verify_patch):
-        server.add_tool(_answering(tool, one_at_a_time), annotations=_RUNS)
+    offered: list[tuple[Callable[..., Any], anyio.CapacityLimiter, ToolAnnotations]] = [
+        (tools.look_up, many, _LOOKS),
+        (tools.search, many, _LOOKS),
+        (tools.verified_fix, many, _LOOKS),
+        (tools.explain_log, one_at_a_time, _LOOKS),
+        (tools.explain_script, one_at_a_time, _RUNS),
+        (tools.verify_patch, one_at_a_time, _RUNS),
+    ]
+    for tool, limiter, hints in offered:
+        server.add_tool(_answering(tool, limiter), annotations=hints)
 
     @server.resource("graphbreak://{gb_id}", mime_type="application/json")
     def graph_break(gb_id: str) -> str:
@@ -273,7 +281,7 @@ def _answering(tool: Callable[..., Any], limiter: anyio.CapacityLimiter) -> Call
         try:
             # Abandoned when the client is gone: the process ends then, and its children with it.
             found = await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
-            return inert(asdict(found) if is_dataclass(found) else found)
+            return inert(found if isinstance(found, dict) else asdict(found))
         except InvalidInput as error:
             raise ToolError(inert(str(error))) from error
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from repro_runner.explain.program import ProgramToRun
 
 
-
 def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) -> tuple[str, ...]:
     """The exact texts that ask() would send: one prompt for each of the most expensive sites."""
     torch = report.environment.get("torch", "")

@@ -81,7 +81,17 @@ exit codes:
   2    the arguments or a file are not valid, or the patch does not apply; the program was not run
   130  interrupted; the report covers what ran until then
 """
-_ONLY_OURS = ("--try", "--fix", "--cost", "--share", "--report", "--fail-on-break", "--fail-under", "--allow", "--write-allow")
+_ONLY_OURS = (
+    "--try",
+    "--fix",
+    "--cost",
+    "--share",
+    "--report",
+    "--fail-on-break",
+    "--fail-under",
+    "--allow",
+    "--write-allow",
+)
 """Options that programs hardly ever have."""
 _MOST = 5
 """How many breaks are named in one line."""

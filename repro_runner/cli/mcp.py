@@ -20,8 +20,9 @@ from repro_runner.exit_codes import DONE, REFUSED
 from repro_runner.process.linux import leave
 
 EPILOG = """\
-tools: look_up, search, verified_fix and explain_log read. explain_script and verify_patch run scripts, and only if you
-give a folder: those below it, with your rights, one at a time, within --timeout and --memory. Nothing listens on a port.
+The tools look_up, search, verified_fix and explain_log only read. explain_script and verify_patch run scripts, but only
+if you give a folder: the scripts below it, with your rights, one at a time, within --timeout and --memory. Nothing
+listens on a port.
 
 examples:
   graphbreak mcp                             look-ups and logs that are pasted; no file is read or run
@@ -91,8 +92,6 @@ def _check(arguments: argparse.Namespace) -> None:
     if arguments.folder is not None and not arguments.folder.is_dir():
         problems.append(Problem(f"--folder {arguments.folder}", "there is no such folder; name one that is there"))
     if importlib.util.find_spec("mcp") is None:
-        problems.append(
-            Problem("graphbreak mcp", "needs the package mcp; `pip install graph-break-registry[agents]`")
-        )
+        problems.append(Problem("graphbreak mcp", "needs the package mcp; `pip install graph-break-registry[agents]`"))
     if problems:
         raise InvalidInput(problems)

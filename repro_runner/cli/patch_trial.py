@@ -19,9 +19,7 @@ from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
 
 
-def try_patch(
-    patch: Path, program: ProgramToRun, *, form: str, less_output: bool, tell: Callable[[str], None]
-) -> int:
+def try_patch(patch: Path, program: ProgramToRun, *, form: str, less_output: bool, tell: Callable[[str], None]) -> int:
     """Try a patch on the program, print the verdict, and return the exit code. Raises InvalidInput if it does not fit.
 
     `form` is json or terminal; `tell` gets lines about the progress.

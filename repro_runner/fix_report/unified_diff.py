@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem
@@ -83,7 +84,7 @@ def _parse(text: str) -> Iterator[FilePatch]:
     starts = [at for at in range(len(lines)) if _begins_file(lines, at)]
     if not starts:
         yield FilePatch(line=1, old="", new="", hunks=())
-    for at, end in zip(starts, [*starts[1:], len(lines)], strict=True):
+    for at, end in pairwise([*starts, len(lines)]):
         old, new = (lines[at + more][4:].partition("\t")[0].strip() for more in (0, 1))
         if old.startswith("a/") and new.startswith("b/"):
             old, new = old[2:], new[2:]
