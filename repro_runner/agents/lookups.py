@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 from registry.advice import Advice, Advisor
@@ -127,6 +127,12 @@ class Lookups:
         advice = self._advisor.advise(gb_id, torch=torch, message=message)
         assert advice is not None, gb_id
         return advice
+
+
+@cache
+def shared_lookups() -> Lookups:
+    """The look-ups of this process: its package does not change while it runs."""
+    return Lookups()
 
 
 _HOW = "give an id such as GB0124, or a message as torch prints it; `graphbreak search` finds ids by words"

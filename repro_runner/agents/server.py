@@ -20,7 +20,7 @@ from mcp_types import ToolAnnotations
 from pydantic import Field, ValidationError
 
 from registry.errors import InvalidInput
-from repro_runner.agents.lookups import MOST_HITS, Lookups
+from repro_runner.agents.lookups import MOST_HITS, Lookups, shared_lookups
 from repro_runner.agents.workspace import CommandRun, Workspace, inert
 from repro_runner.exit_codes import REFUSED
 
@@ -132,11 +132,12 @@ class Tools:
         """Find the graph breaks in a log or a traceback, with their fixes. Nothing is run."""
         if bool(text) == bool(path):
             raise ToolError("give either text or path")
-        with self._workspace.scratch_folder() as scratch:
-            file = self._workspace.find_file(path) if path else Path(scratch, "pasted.log")
-            if text:
-                file.write_text(text, "utf-8", "surrogatepass")
-            ran = self._run(["log", "--format", "md", str(file)], scratch)
+        if path:
+            ran = self._run(["log", "--format", "md", self._workspace.word_for(path)])
+        else:
+            with self._workspace.scratch_folder() as scratch:
+                Path(scratch, "pasted.log").write_text(text, "utf-8", "replace")
+                ran = self._run(["log", "--format", "md", "pasted.log"], folder=Path(scratch))
         return LogReport(report=ran.stdout)
 
     def explain_script(
@@ -161,9 +162,9 @@ class Tools:
         words += [f"--compile={each}" for each in compile or ()]
         with self._workspace.scratch_folder() as scratch:
             saved = Path(scratch, "report.json")
-            script = self._workspace.script(path)
+            script = self._workspace.word_for(path)
             words = ["explain", "--format", "md", "--save", str(saved), *words, script, *(arguments or ())]
-            ran = self._run(words, scratch, needs_end=False)
+            ran = self._run(words, needs_end=False)
             document = json.loads(saved.read_bytes()) if saved.is_file() else {"sites": []}
         return ScriptReport(
             exit_code=ran.code,
@@ -185,23 +186,26 @@ class Tools:
         No file is changed: the script runs with changed copies. Apply the patch yourself if it is verified.
         """
         with self._workspace.scratch_folder() as scratch:
-            script = self._workspace.script(path)
+            script = self._workspace.word_for(path)
             file = Path(scratch, "patch")
             file.write_text(patch, "utf-8", "replace")
             less = ["--allow-less-output"] * allow_less_output
             ran = self._run(
-                ["explain", "--format", "json", "--try", str(file), *less, script, *(arguments or ())], scratch
+                ["explain", "--format", "json", "--try", str(file), *less, script, *(arguments or ())], hidden=scratch
             )
         document = json.loads(ran.stdout)
         return PatchReport(**{each.name: document[each.name] for each in fields(PatchReport)})
 
-    def _run(self, words: list[str], scratch: str, *, needs_end: bool = True) -> CommandRun:
+    def _run(
+        self, words: list[str], *, folder: Path | None = None, hidden: str = "", needs_end: bool = True
+    ) -> CommandRun:
         """Run a command. Raises ToolError, with what the command says, if it was refused or died without a report.
 
-        A script may end its process, `os._exit(3)`, after the report is written: that need not be the end.
+        `hidden` is a folder that the caller can't see, so its errors don't name it. Without `needs_end`, a script may
+        end its process, as `os._exit(3)` does, after the report is written.
         """
-        ran = self._workspace.run(words)
-        ran = replace(ran, stdout=_without(scratch, ran.stdout), stderr=_without(scratch, ran.stderr).strip())
+        ran = self._workspace.run(words, folder)
+        ran = replace(ran, stderr=(ran.stderr.replace(f"{hidden}/", "") if hidden else ran.stderr).strip())
         if ran.code == REFUSED:
             raise ToolError(inert(ran.stderr[-_MOST_STDERR:]) or "the command refused these arguments")
         if ran.code is None and (needs_end or not ran.stdout):
@@ -224,11 +228,6 @@ class Tools:
         )
 
 
-def _without(scratch: str, text: str) -> str:
-    """The text without a folder that nobody else can see."""
-    return text.replace(f"{scratch}/", "")
-
-
 class _Server(MCPServer[Any]):
     async def call_tool(self, name: str, arguments: dict[str, Any], context: Any = None) -> Any:
         """Call a tool. What a caller can correct is one line, without the library's own words around it."""
@@ -246,7 +245,7 @@ class _Server(MCPServer[Any]):
 
 def make_server(workspace: Workspace) -> MCPServer[Any]:
     """A server with all tools. Its `run("stdio")` serves until standard input is closed."""
-    tools = Tools(Lookups(), workspace)
+    tools = Tools(shared_lookups(), workspace)
     server = _Server("graphbreak", instructions=INSTRUCTIONS, log_level="WARNING")
     one_at_a_time = anyio.CapacityLimiter(1)  # two scripts at once would disturb each other's measurements
     many = anyio.CapacityLimiter(8)

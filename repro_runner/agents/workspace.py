@@ -58,7 +58,7 @@ class Workspace:
             raise _refused(name, f"no such file below {folder}; names are relative to it")
         return path
 
-    def script(self, name: str) -> str:
+    def word_for(self, name: str) -> str:
         """The same as a word for a command that runs in the folder: one that no command takes for an option."""
         path = str(self.find_file(name).relative_to(self._folder()))
         return f"./{path}" if path.startswith("-") else path
@@ -68,10 +68,10 @@ class Workspace:
             raise _refused("--folder", "is not given, so no files are read or run; start `graphbreak mcp --folder DIR`")
         return self.folder
 
-    def run(self, words: Sequence[str]) -> CommandRun:
-        """Run a command in the folder. It has nothing on standard input, and this process's environment."""
+    def run(self, words: Sequence[str], folder: Path | None = None) -> CommandRun:
+        """Run a command in the folder, or in another. Its standard input is empty."""
         service = Service(task=self.task, isolate="process", streams="apart", limits=self.limits)
-        arguments = {"words": list(words), "folder": str(self.folder or self.scratch)}
+        arguments = {"words": list(words), "folder": str(folder or self._folder())}
         with self.scratch_folder() as own, Pool(service) as pool:
             try:
                 ended = pool.run(Job(key=words[0], arguments=arguments, folder=own))

@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.documents import document_text
 from registry.errors import InvalidInput, Problem
-from repro_runner.agents.lookups import MOST_HITS, Lookups
+from repro_runner.agents.lookups import MOST_HITS, shared_lookups
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 
@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     if arguments.limit < 1:
         raise InvalidInput([Problem(f"--limit {arguments.limit}", "is too small; give a number from 1 on")])
-    found = Lookups().search(" ".join(arguments.words), limit=arguments.limit)
+    found = shared_lookups().search(" ".join(arguments.words), limit=arguments.limit)
     print(document_text(found) if arguments.format == "json" else "\n".join([*_lines(found), ""]), end="")
     return DONE if found["hits"] or found["not_graph_breaks"] else NOT_AS_IT_SHOULD_BE
 

@@ -13,7 +13,7 @@ from registry.documents import document_text
 from registry.ids import page_address, read_gb_id
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
-from repro_runner.agents.lookups import Lookups
+from repro_runner.agents.lookups import shared_lookups
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.output.terminal import plain
 
@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--torch", default="", metavar="RELEASE", help="fixes for this release; default: the newest")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     arguments = parser.parse_args(argv)
-    known = Lookups()
+    known = shared_lookups()
     if arguments.fix:
         return _print_fixes(known.verified_fix(arguments.gb_id, torch=arguments.torch), arguments.format)
     if arguments.format == "json":

@@ -20,6 +20,8 @@ import pytest
 from mcp import Client, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
+from repro_runner.cli import main
+from repro_runner.exit_codes import REFUSED
 from tests.conftest import ROOT
 from tests.repro_runner.fix_report.test_judging import FIXED_PARTS, PARTS, PROGRAM, WITHOUT_PRINT
 
@@ -87,6 +89,7 @@ class Agent:
         (content,) = result.content
         assert isinstance(content, TextContent)
         assert "Traceback" not in content.text
+        assert "graphbreak-mcp-" not in content.text
         assert self.answer("look_up", gb_id="GB0124")["gb_id"] == "GB0124"
         return content.text
 
@@ -161,6 +164,7 @@ def test_a_log_is_explained(agent: Agent, given: dict[str, str]) -> None:
     report = agent.answer("explain_log", **given)["report"]
     assert "GB0170" in report
     assert "torch.where" in report
+    assert given.get("path", "pasted.log") in report
     assert "graphbreak-mcp-" not in report
 
 
@@ -276,6 +280,38 @@ def server(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
     ) as process:
         yield process
         process.kill()
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--folder", "no\x1bsuch"], "--folder no\\x1bsuch: there is no such folder"),
+        ([], "graphbreak mcp: needs the package mcp; `pip install graph-break-registry[agents]`"),
+    ],
+)
+def test_what_is_missing_is_told(
+    options: list[str], told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert main(["mcp", *options]) == REFUSED
+    assert told in capsys.readouterr().err
+
+
+def test_help_needs_no_package(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    with pytest.raises(SystemExit, match="0"):
+        main(["mcp", "--help"])
+    configuration = next(line for line in capsys.readouterr().out.splitlines() if "mcpServers" in line)
+    assert json.loads(configuration)["mcpServers"]["graphbreak"]["command"] == "graphbreak"
+
+
+def test_the_server_never_imports_torch() -> None:
+    """Nor does a look-up: a laptop without torch can use it."""
+    code = (
+        "import sys; from repro_runner.agents import server, workspace; from repro_runner.agents import lookups;"
+        "lookups.Lookups().search('item'); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
 
 
 def test_without_a_folder_no_script_is_run(tmp_path: Path) -> None:
