@@ -23,6 +23,7 @@ from registry.errors import InvalidInput
 from repro_runner.agents.lookups import MOST_HITS, Lookups, shared_lookups
 from repro_runner.agents.workspace import CommandRun, Workspace, inert
 from repro_runner.exit_codes import REFUSED
+from repro_runner.process.isolated import REMEDIES
 
 INSTRUCTIONS = """\
 A registry of every graph break that torch.compile can report. Each id, such as GB0124, has a program that breaks and \
@@ -209,7 +210,12 @@ class Tools:
         if ran.code == REFUSED:
             raise ToolError(inert(ran.stderr[-_MOST_STDERR:]) or "the command refused these arguments")
         if ran.code is None and (needs_end or not ran.stdout):
-            remedy = "; --timeout of the server gives it more" if ran.failure.startswith("took longer") else ""
+            remedies = (
+                f"; {option} of the server gives it more"
+                for start, option in REMEDIES.items()
+                if ran.failure.startswith(start)
+            )
+            remedy = next(remedies, "")
             last = ran.stderr.rpartition("\n")[2][-_MOST_STDERR:]
             raise ToolError(inert(f"the process {ran.failure}{remedy}" + (f": {last}" if last else "")))
         return ran

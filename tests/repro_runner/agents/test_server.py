@@ -45,6 +45,7 @@ SCRIPTS = {
     "hostile.py": HOSTILE,
     "loud.py": LOUD,
     "hang.py": "import time\ntime.sleep(600)\n",
+    "grows.py": "import time\nkept = bytearray(b'x') * (1500 << 20)\ntime.sleep(600)\n",
     "leaves.py": "import os\nos._exit(7)\n",
     "breaks.log": LOG,
     "-m.py": "print('plain')\n",
@@ -268,6 +269,13 @@ def test_a_script_that_hangs_is_ended(agent: Agent) -> None:
     with an_agent(agent.folder, "--folder", ".", "--timeout", "15") as impatient:
         refusal = impatient.refusal("explain_script", path="hang.py")
     assert refusal.startswith("the process took longer than 15 s; --timeout of the server gives it more")
+
+
+@pytest.mark.prove
+def test_a_script_that_takes_too_much_memory_is_ended(agent: Agent) -> None:
+    with an_agent(agent.folder, "--folder", ".", "--memory", "1") as small:
+        refusal = small.refusal("explain_script", path="grows.py")
+    assert refusal.startswith("the process used more than 1 GiB of memory; --memory of the server gives it more")
 
 
 @pytest.fixture
