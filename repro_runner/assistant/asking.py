@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.advice import Advisor
 from repro_runner.assistant.client import COSTLIEST, NoReply, Settings, request_reply
-from repro_runner.assistant.patch_rules import find_dodges, find_refusals
 from repro_runner.assistant.prompt import Excerpt, read_excerpt, render_excerpt, render_prompt
 from repro_runner.assistant.reply import ModelReply, NotUnderstood, apply_blocks, parse_reply
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import NO_ANSWER, NOT_VERIFIED, VERIFIED, Site, Suggestion
+from repro_runner.fix_report.judging import NOT_RUN, Tell, judge_patch
 from repro_runner.fix_report.patches.source import diff_texts
-from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, TrialRunner
+from repro_runner.fix_report.trial import TrialRunner
 
 if TYPE_CHECKING:
     from repro_runner.explain.program import ProgramToRun
-
-SEEDS = (0, 1)
-"""A patch must give the same results on other random inputs, too. A patch with fixed results does not."""
-
-Tell = Callable[[str], None]
 
 
 def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) -> tuple[str, ...]:
@@ -77,70 +72,22 @@ class _Asking:
         except NotUnderstood as why:
             return replace(suggestion, reason=str(why))
         suggestion = replace(suggestion, patch=render_patch(excerpt, changed))
-        if why_not := find_objection(excerpt.whole, changed):
-            return replace(suggestion, reason=why_not)
-        return self._run_patch(suggestion, {excerpt.file: changed})
-
-    def _run_patch(self, suggestion: Suggestion, changes: dict[str, str]) -> Suggestion:
-        tried: list[Trial] = []
-        for seed in SEEDS:
-            self.tell(f"trying the patch for {suggestion.where}" + (", on other random inputs" if seed else ""))
-            trial = self.trials.try_changes(changes, seed=seed)
-            tried.append(trial)
-            if doubt := find_doubt(trial):
-                suggestion = replace(suggestion, reason=f"on other random inputs, {doubt}" if seed else doubt)
-                break
-        else:
-            suggestion = replace(suggestion, verdict=VERIFIED, notes=find_notes(tried))
+        judged = judge_patch(
+            self.trials,
+            {excerpt.file: (excerpt.whole, changed)},
+            tell=lambda line: self.tell(f"{suggestion.where}: {line}"),
+        )
         return replace(
             suggestion,
-            breaks_before=tried[0].breaks_before,
-            breaks_after=tried[0].breaks_after,
-            outputs=tried[-1].outputs,
+            verdict=VERIFIED if judged.verdict == VERIFIED else NOT_VERIFIED,
+            reason=f"not run: {judged.reason}" if judged.verdict == NOT_RUN else judged.reason,
+            notes=judged.notes,
+            breaks_before=judged.breaks_before,
+            breaks_after=judged.breaks_after,
+            outputs=judged.outputs,
         )
-
-
-def find_objection(before: str, after: str) -> str:
-    """Why the patched text must not be run, or how it only hides breaks; empty if it may be run."""
-    try:
-        if refusals := find_refusals(before, after):
-            return f"not run, as it goes beyond plain torch code: {'; '.join(refusals)}"
-        dodges = find_dodges(before, after)
-    except (SyntaxError, ValueError, RecursionError) as error:
-        return f"the patched code does not parse: {error.args[0] if error.args else error}"
-    return f"not run: {'; '.join(dodges)}" if dodges else ""
 
 
 def render_patch(excerpt: Excerpt, changed: str) -> str:
     """The change as a unified diff for the `patch` command."""
     return diff_texts(excerpt.whole, changed, Path(excerpt.file).name)
-
-
-_PRINTED = {
-    REORDERED: "what the program prints comes in another order",
-    LINES_REMOVED: "the program prints less",
-    NOT_COMPARED: "what the program prints was not compared",
-}
-
-
-def find_doubt(trial: Trial) -> str:
-    """Why the patch is not verified; empty if it is."""
-    if not trial.ran:
-        return trial.error
-    if trial.outputs == DIFFER:
-        return f"results differ: {trial.difference}"
-    if trial.outputs != EQUAL:
-        return f"results could not be compared: {trial.difference}"
-    if trial.stdout == DIFFER:
-        return f"what the program prints differs: {trial.stdout_difference}"
-    return trial.why_no_fix(trial.breaks_before, trial.ops_before)
-
-
-def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Other effects of a patch, on what the program prints."""
-    notes = (
-        f"{_PRINTED[trial.stdout]}: {trial.stdout_difference}" if trial.stdout_difference else _PRINTED[trial.stdout]
-        for trial in trials
-        if trial.stdout in _PRINTED
-    )
-    return tuple(dict.fromkeys(notes))

@@ -55,6 +55,7 @@ examples:
   graphbreak explain --fix train.py              each fix that works, on your own lines; your files are not edited
   graphbreak explain --share train.py            how much of it ran inside graphs
   graphbreak explain --cost train.py             what each break costs per call, and what a verified fix gains
+  graphbreak explain --try fix.diff train.py     is this patch a fix? A diff, or the changed train.py; no file is edited
   graphbreak explain --against 2.15.0 train.py   what another release of torch changes; pip installs it, up to 7 GB
 
 in CI, so that nobody adds breaks unnoticed:
@@ -72,16 +73,27 @@ a line of that file has an id, a file pattern, or both; x2 allows at most two su
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
 standard output holds the document alone: what the program prints goes to standard error.
 --fix, --report, --share, --cost and --fail-under run it again, in separate processes: if it writes files, it writes
-them again.
+them again. --try runs it only so, four to six times in all, with and without the patch.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
   1    the program failed, or, with --fail-on-break, a break is not allowed; standard error's last line says which
        or, with --fail-under, too little ran inside graphs, or it could not be measured
-  2    the arguments or a file are not valid; the program was not run
+       or, with --try, the patch is not verified
+  2    the arguments or a file are not valid, or the patch does not apply; the program was not run
   130  interrupted; the report covers what ran until then
 """
-_ONLY_OURS = ("--fix", "--cost", "--share", "--report", "--fail-on-break", "--fail-under", "--allow", "--write-allow")
+_ONLY_OURS = (
+    "--try",
+    "--fix",
+    "--cost",
+    "--share",
+    "--report",
+    "--fail-on-break",
+    "--fail-under",
+    "--allow",
+    "--write-allow",
+)
 """Options that programs hardly ever have."""
 _MOST = 5
 """How many breaks are named in one line."""
@@ -103,7 +115,9 @@ def main(argv: Sequence[str]) -> int:
     if misplaced := [word for word in words[1:] if word.partition("=")[0] in _ONLY_OURS]:
         _to_stderr(f"note: {', '.join(misplaced)} went to {words[0]}; explain's own options stand before it")
     try:
-        return _compare(arguments, words) if arguments.against else _explain(arguments, words)
+        if arguments.against:
+            return _compare(arguments, words)
+        return _try_patch(arguments, words) if arguments.patch else _explain(arguments, words)
     except KeyboardInterrupt:
         _to_stderr("interrupted")
         return INTERRUPTED
@@ -171,6 +185,16 @@ def _make_parser() -> argparse.ArgumentParser:
 
 def _add_measuring(measured: argparse._ArgumentGroup) -> None:
     measured.add_argument("--fix", action="store_true", help="try fixes on the program, and show those that work")
+    measured.add_argument(
+        "--try",
+        dest="patch",
+        type=Path,
+        metavar="PATCH",
+        help="say whether this patch is a fix: fewer breaks, the same results, the same output",
+    )
+    measured.add_argument(
+        "--allow-less-output", action="store_true", help="with --try: a patch may remove what the program prints"
+    )
     measured.add_argument("--share", action="store_true", help="the share of ops, calls and time inside graphs")
     measured.add_argument(
         "--cost",
@@ -197,7 +221,11 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
     if arguments.write_allow:
         problems += check_allow_target(arguments.write_allow)
     if arguments.against:
-        problems += _check_against(arguments)
+        problems += _check_alone(arguments, "--against", ("terminal", "json", "md"))
+    elif arguments.patch:
+        problems += _check_alone(arguments, "--try", ("terminal", "json"))
+    if arguments.allow_less_output and not arguments.patch:
+        problems.append(Problem("--allow-less-output", "is only for --try; leave it out, or name a patch"))
     if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
         problems.append(
             Problem(f"--fail-under {arguments.fail_under:g}", "is no per cent; give a number from 0 to 100")
@@ -216,14 +244,16 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
         raise InvalidInput(problems)
 
 
-def _check_against(arguments: argparse.Namespace) -> Iterator[Problem]:
-    """With --against a comparison is printed, and nothing else is done."""
+def _check_alone(arguments: argparse.Namespace, option: str, formats: tuple[str, ...]) -> Iterator[Problem]:
+    """With --against and with --try one text is printed, and nothing else is done."""
     others = ("out", "also", "summary", "save", "report", "fail_on_break", "allow", "write_allow", "llm", "show_prompt")
     for name in (*others, "fix", "share", "cost"):
         if getattr(arguments, name):
-            yield Problem(f"--{name.replace('_', '-')}", "does not go with --against; leave it out")
-    if arguments.format not in ("terminal", "json", "md"):
-        yield Problem(f"--format {arguments.format}", "does not go with --against; choose json or md")
+            yield Problem(f"--{name.replace('_', '-')}", f"does not go with {option}; leave it out")
+    if arguments.patch and option != "--try":
+        yield Problem("--try", f"does not go with {option}; leave it out")
+    if arguments.format not in formats:
+        yield Problem(f"--format {arguments.format}", f"does not go with {option}; choose {' or '.join(formats[1:])}")
 
 
 def _problems_of(check: Callable[[], object]) -> tuple[Problem, ...]:
@@ -252,18 +282,33 @@ def _compare(arguments: argparse.Namespace, words: list[str]) -> int:
     return compare_with_release(arguments.against, [*options, *["-m"] * bool(arguments.module), *words], form)
 
 
-def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
+def _try_patch(arguments: argparse.Namespace, words: list[str]) -> int:
+    from repro_runner.cli.patch_trial import try_patch
+
+    return try_patch(
+        arguments.patch,
+        _program(arguments, words),
+        form=arguments.format,
+        less_output=arguments.allow_less_output,
+        tell=_to_stderr,
+    )
+
+
+def _program(arguments: argparse.Namespace, words: list[str]) -> ProgramToRun:
     describe_environment("cpu")  # raises NoTorch early, if torch is not installed
-    program = ProgramToRun(
+    return ProgramToRun(
         script="" if arguments.module else words[0],
         module=words[0] if arguments.module else "",
         arguments=tuple(words[1:]),
         compiled=tuple(arguments.compile),
         allow_breaks=arguments.no_fullgraph,
     )
+
+
+def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
     start = _Start(
         arguments=arguments,
-        program=program,
+        program=_program(arguments, words),
         folder=Path.cwd(),
         process=os.getpid(),
         entries=read_allowed(arguments.allow) if arguments.allow else None,

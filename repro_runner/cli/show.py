@@ -1,49 +1,93 @@
-"""`graphbreak show GB0042`: print the wording, history and source of one id, from the data in the package."""
+"""`graphbreak show GB0042`: print the wording, history, source and fixes of one id, from the data in the package."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from registry.datafile import DATA
-from registry.errors import InvalidInput
+from registry.documents import document_text
 from registry.ids import page_address, read_gb_id
-from registry.knowledge import read_package
-from registry.merge import merge_registry
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
-from repro_runner.exit_codes import DONE, REFUSED
+from repro_runner.agents.lookups import shared_lookups
+from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
+from repro_runner.output.terminal import plain
 
 SITE_BUILT_HERE = DATA.parent / "_site"
 """By `make site`."""
+EPILOG = """\
+examples:
+  graphbreak show GB0124
+  graphbreak show GB0124 --fix --torch 2.13.0
+  graphbreak show --fix "$(cat message.txt)"     fixes for the break that this message names
+
+exit codes:
+  0    done
+  1    with --fix: no fix is verified
+  2    there is no such id, or the text names none
+"""
 
 
 def main(argv: Sequence[str]) -> int:
     """Print what is known about an id. Exit code 2 if there is no such id."""
-    parser = argparse.ArgumentParser(prog="graphbreak show", description="Show what the registry knows about an id.")
-    parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number")
+    parser = argparse.ArgumentParser(
+        prog="graphbreak show",
+        description="Show what the registry knows about an id.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number; with --fix, also a message")
     parser.add_argument("--script", action="store_true", help="print its program as a script that you can run")
     parser.add_argument("--open", action="store_true", help="open its page in a browser (that of `make site` if built)")
+    parser.add_argument("--fix", action="store_true", help="print its fixes that were run, for what a message names")
+    parser.add_argument("--torch", default="", metavar="RELEASE", help="fixes for this release; default: the newest")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     arguments = parser.parse_args(argv)
+    known = shared_lookups()
+    if arguments.fix:
+        return _print_fixes(known.verified_fix(arguments.gb_id, torch=arguments.torch), arguments.format)
+    if arguments.format == "json":
+        print(document_text(known.look_up(arguments.gb_id, torch=arguments.torch)), end="")
+        return DONE
     gb_id = read_gb_id(arguments.gb_id)
-    try:
-        known = read_package()
-    except InvalidInput as error:
-        print(error, file=sys.stderr)
-        return REFUSED
-    found = next((gb for gb in merge_registry(known) if gb.gb_id == gb_id), None)
+    found = next((gb for gb in known.registry if gb.gb_id == gb_id), None)
     if found is None:
-        print(f"{arguments.gb_id}: no such graph break; ids look like GB0042", file=sys.stderr)
+        print(f"{plain(arguments.gb_id)}: no such graph break; ids look like GB0042", file=sys.stderr)
         return REFUSED
     if arguments.script:
         return _print_script(found)
     if arguments.open:
         return _open_page(found)
-    category = next((c.title for c in known.categories if c.key == found.category), found.category)
+    category = next((c.title for c in known.registry.categories if c.key == found.category), found.category)
     print("\n".join(_lines(found, category)))
     return DONE
+
+
+def _print_fixes(answer: Mapping[str, Any], form: str) -> int:
+    """Print the fixes. Exit code 1 if there is none."""
+    if form == "json":
+        print(document_text(answer), end="")
+    else:
+        print("\n".join(_fix_lines(answer)))
+    return DONE if answer["fixes"] else NOT_AS_IT_SHOULD_BE
+
+
+def _fix_lines(answer: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{answer['gb_id']}: {answer['title']}"
+    if answer["also_named"]:
+        yield f"also named   {', '.join(answer['also_named'])}"
+    for fix in answer["fixes"]:
+        yield f"\n# {fix['when']}\n# verified on torch {fix['verified_on']}"
+        yield from filter(None, (fix["settings"], fix["code"]))
+    yield from (f"\nto try: {one['text']}" for one in answer["to_try"])
+    if not answer["fixes"]:
+        yield f"no verified fix. {answer['why_no_fix']}".rstrip()
+    if answer["no_longer_breaks_in"]:
+        yield f"\nThe smallest program no longer breaks in torch {answer['no_longer_breaks_in']}."
 
 
 def _open_page(gb: GraphBreak) -> int:

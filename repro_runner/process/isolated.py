@@ -41,7 +41,8 @@ _STACK, _DOING = "stack.txt", "doing.json"
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 SEARCHING = "searching for the op that is wrong"
 """What a child does after a comparison. If it dies there, the comparison is worth to be made once more."""
-_REMEDIES = {"took longer": "--timeout", "used more": "--memory"}
+REMEDIES = {"took longer": "--timeout", "used more": "--memory"}
+"""How a child ended -> the option that gives it more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class ChildFailed(Exception):
         """`was killed by SIGSEGV`; what it was doing; its Python stack, as it was then."""
         # Until the child says what it is doing, it imports torch: the packages in that stack are not the user's.
         self.where = innermost_frame(stack) if doing != Doing() else ""
-        remedy = next((f"; {option} gives it more" for start, option in _REMEDIES.items() if how.startswith(start)), "")
+        remedy = next((f"; {option} gives it more" for start, option in REMEDIES.items() if how.startswith(start)), "")
         self._what = f"the process {how} while {doing.words}{remedy}"
         super().__init__(f"{self.where}: {self._what}" if self.where else self._what)
 

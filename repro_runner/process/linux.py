@@ -56,16 +56,31 @@ def children() -> Iterator[int]:
 
 
 def memory_of_group(group: int) -> int:
-    """Resident memory of a process group in bytes, without pages that are shared with other processes."""
-    total = 0
+    """Resident memory of a process group, and of all that its processes started, in bytes.
+
+    Pages that are shared with other processes don't count.
+    """
+    parents: dict[int, int] = {}
+    members = set()
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
-            if int(stat.read_text().rpartition(")")[2].split()[2]) == group:
-                resident, shared = (stat.parent / "statm").read_text().split()[1:3]
-                total += (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
-        except (OSError, IndexError, ValueError):
-            continue
-    return total
+            _, parent, own_group = stat.read_text().rpartition(")")[2].split()[:3]
+        except (OSError, ValueError):
+            continue  # it ended while we looked
+        parents[int(stat.parent.name)] = int(parent)
+        if int(own_group) == group:
+            members.add(int(stat.parent.name))
+    while more := {pid for pid, parent in parents.items() if parent in members} - members:
+        members |= more
+    return sum(map(_own_memory, members))
+
+
+def _own_memory(pid: int) -> int:
+    try:
+        resident, shared = Path(f"/proc/{pid}/statm").read_text().split()[1:3]
+    except (OSError, ValueError):
+        return 0
+    return (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
 
 
 def free_memory() -> int | None:

@@ -14,10 +14,10 @@ from registry.advice import Advisor
 from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.assistant import NO_ANSWER, NOT_VERIFIED, VERIFIED, Settings, Suggestion, ask, render_prompts
-from repro_runner.assistant.asking import find_objection
 from repro_runner.explain import Report
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
+from repro_runner.fix_report.judging import find_objection
 from tests.repro_runner.fixtures.chat_server import ChatServer, saying, serve_chat
 
 pytestmark = pytest.mark.torch
@@ -194,11 +194,11 @@ def test_without_an_answer_the_offline_one_stands(asked: Asked) -> None:
         ("As a language model, I like breaks.", NO_ANSWER, "the answer is not in the form that was asked for"),
         ("CAUSE: a library's.\nNO PATCH", NOT_VERIFIED, "the model gives no patch"),
         (GOOD.replace("x - 1", "x - 2"), NOT_VERIFIED, "block 1 of the patch is not found in the code"),
-        (GOOD.replace("torch.where(", "torch.where(("), NOT_VERIFIED, "the patched code does not parse"),
+        (GOOD.replace("torch.where(", "torch.where(("), NOT_VERIFIED, "not run: the patched code does not parse"),
         (
             GOOD.replace("    return torch.where", "    import os; os.system('true')\n    return torch.where"),
             NOT_VERIFIED,
-            "not run, as it goes beyond plain torch code: it imports os; it uses os.system('true')",
+            "not run: it goes beyond plain torch code: it imports os; it uses os.system('true')",
         ),
     ],
 )

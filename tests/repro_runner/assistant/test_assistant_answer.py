@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from registry.advice import Advisor
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.assistant.asking import find_doubt, find_notes
-from repro_runner.assistant.patch_rules import find_dodges, find_refusals
 from repro_runner.assistant.prompt import make_excerpt
 from repro_runner.assistant.reply import Block, NotUnderstood, apply_blocks, parse_reply
+from repro_runner.fix_report.judging import find_doubt, find_notes
+from repro_runner.fix_report.patch_rules import find_dodges, find_refusals
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, Trial
 
 ANSWER = """\
@@ -274,7 +274,8 @@ def changed_trial(**fields: object) -> Trial:
         ({"breaks_after": 2}, "it leaves as many breaks: 2"),
         ({"ops_after": 4}, "it takes work out of the compiled code: 4 ops ran in graphs, before 9"),
         ({"graphs_after": 0}, "it takes work out of the compiled code"),
-        ({"stdout": LINES_REMOVED}, ""),
+        ({"stdout": LINES_REMOVED, "stdout_difference": "2 lines"}, "the program prints less: 2 lines"),
+        ({"stderr_lines_lost": 2}, "the program writes 2 lines less to standard error"),
     ],
 )
 def test_only_fewer_breaks_and_equal_results_are_verified(fields: dict[str, object], doubt: str) -> None:
@@ -283,8 +284,9 @@ def test_only_fewer_breaks_and_equal_results_are_verified(fields: dict[str, obje
     assert bool(found) is bool(doubt)
 
 
-def test_a_patch_that_prints_less_says_so() -> None:
-    trial = changed_trial(stdout=LINES_REMOVED, stdout_difference="1 lines instead of 3")
+def test_a_patch_that_may_print_less_says_that_it_does() -> None:
+    trial = changed_trial(stdout=LINES_REMOVED, stdout_difference="1 lines instead of 3", stderr_lines_lost=1)
+    assert find_doubt(trial, less_output=True) == ""
     assert find_notes([trial, trial]) == ("the program prints less: 1 lines instead of 3",)
     assert find_notes([GOOD]) == ()
 

@@ -56,6 +56,9 @@ def misbehave(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
     elif how == "closes its output":
         sys.stdout.close()
         os.close(1)
+    elif how == "has a child that grows":
+        grow = "import time; kept = bytearray(b'x') * 2**29; time.sleep(1000)"
+        subprocess.run([sys.executable, "-c", grow], start_new_session=True, check=False)
     elif how == "grows":
         kept = bytearray()
         while True:

@@ -119,6 +119,7 @@ def test_bytes_that_are_no_text_come_through_and_of_long_output_a_digest() -> No
         ("leaves", "ended with exit code 7 before it was done"),
         ("raises", "ended with exit code 1 before it was done"),
         ("grows", "used more than 0.25 GiB of memory"),
+        ("has a child that grows", "used more than 0.25 GiB of memory"),
     ],
 )
 def test_each_bad_end_has_its_words(how: str, failure: str, isolate: str) -> None:

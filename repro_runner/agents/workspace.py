@@ -1,0 +1,103 @@
+"""The one folder in which an agent may run scripts, and our own commands run there as children, within limits."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from registry.errors import InvalidInput, Problem
+from repro_runner.output.terminal import plain
+from repro_runner.process import Job, Limits, Pool, PoolDied, Service
+
+MOST_CHARACTERS = 40_000
+"""Of one text in an answer: an agent has to read it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRun:
+    """How one of our commands ended."""
+
+    code: int | None
+    """Its exit code; None if it was killed, or died."""
+    failure: str
+    """How it died: `took longer than 5 s`."""
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """Where and how commands run."""
+
+    task: str
+    """`module:function` that runs the words of a command line in a child: this room does not know the commands."""
+    limits: Limits
+    scratch: Path
+    """For the files of calls; it is outside of `folder`."""
+    folder: Path | None = None
+    """Without symbolic links. None: no scripts are run."""
+
+    def scratch_folder(self) -> tempfile.TemporaryDirectory[str]:
+        """A folder for the files of one call."""
+        return tempfile.TemporaryDirectory(dir=self.scratch)
+
+    def find_file(self, name: str) -> Path:
+        """The file with this name below the folder, without symbolic links. Raises InvalidInput if there is none."""
+        folder = self._folder()
+        try:
+            path = (folder / name).resolve()
+            is_file = path.is_file()
+        except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a NUL, a name that is too long
+            raise _refused(name, f"is no name of a file ({error}); name a file below {folder}") from error
+        if not path.is_relative_to(folder):
+            raise _refused(name, f"leads out of {folder}; name a file below it")
+        if not is_file:
+            raise _refused(name, f"no such file below {folder}; names are relative to it")
+        return path
+
+    def word_for(self, name: str) -> str:
+        """The same as a word for a command that runs in the folder: one that no command takes for an option."""
+        path = str(self.find_file(name).relative_to(self._folder()))
+        return f"./{path}" if path.startswith("-") else path
+
+    def _folder(self) -> Path:
+        if self.folder is None:
+            raise _refused("--folder", "is not given, so no files are read or run; start `graphbreak mcp --folder DIR`")
+        return self.folder
+
+    def run(self, words: Sequence[str], folder: Path | None = None) -> CommandRun:
+        """Run a command in the folder, or in another. Its standard input is empty."""
+        service = Service(task=self.task, isolate="process", streams="apart", limits=self.limits)
+        arguments = {"words": list(words), "folder": str(folder or self._folder())}
+        with self.scratch_folder() as own, Pool(service) as pool:
+            try:
+                ended = pool.run(Job(key=words[0], arguments=arguments, folder=own))
+            except PoolDied as error:
+                return CommandRun(code=None, failure=f"could not be started: {error}", stdout="", stderr="")
+        return CommandRun(
+            code=ended.result["code"] if ended.result else None,
+            failure=ended.failure,
+            stdout=ended.stdout.text,
+            stderr=ended.stderr.text,
+        )
+
+
+def inert(value: Any) -> Any:
+    """The value with all its texts bounded and without control characters; line breaks stay."""
+    if isinstance(value, dict):
+        return {inert(key): inert(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [inert(each) for each in value]
+    return _bounded("\n".join(map(plain, value.expandtabs(4).split("\n")))) if isinstance(value, str) else value
+
+
+def _bounded(text: str) -> str:
+    left = len(text) - MOST_CHARACTERS
+    return text if left <= 0 else f"{text[:MOST_CHARACTERS]}\n… {left} more characters were left out here."
+
+
+def _refused(name: str, why: str) -> InvalidInput:
+    return InvalidInput([Problem(name, why)])

@@ -1,0 +1,113 @@
+"""A patch is judged by running it: a fix, a dodge, a deleted print, and changes in two files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from repro_runner.explain.program import ProgramToRun
+from repro_runner.explain.site import NOT_VERIFIED, VERIFIED
+from repro_runner.fix_report.judging import NOT_RUN, JudgedPatch, judge_patch
+from repro_runner.fix_report.trial import TrialRunner
+
+pytestmark = pytest.mark.torch
+
+PARTS = """\
+def choose(x):
+    if x.sum() > 0:
+        return x + 1
+    return x - 1
+"""
+FIXED_PARTS = """\
+import torch
+
+
+def choose(x):
+    return torch.where(x.sum() > 0, x + 1, x - 1)
+"""
+PROGRAM = """\
+import torch
+from parts import choose
+
+
+@torch.compile(backend="eager")
+def step(x):
+    y = choose(x) * x.sum().item()
+    print("a step")
+    return y
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    print("starts")
+    step(torch.randn(4))
+"""
+WITHOUT_ITEM = PROGRAM.replace(".item()", "")
+WITHOUT_PRINT = PROGRAM.replace('    print("a step")\n', "")
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("judged")
+    (folder / "parts.py").write_text(PARTS)
+    (folder / "train.py").write_text(PROGRAM)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trials(project: Path) -> Iterator[TrialRunner]:
+    with TrialRunner(ProgramToRun(script=str(project / "train.py"))) as trials:
+        yield trials
+
+
+def judge(trials: TrialRunner, project: Path, *, less_output: bool = False, **after: str) -> JudgedPatch:
+    before = {"parts": PARTS, "train": PROGRAM}
+    changes = {str(project / f"{name}.py"): (before[name], text) for name, text in after.items()}
+    return judge_patch(trials, changes, less_output=less_output, tell=lambda _: None)
+
+
+def test_a_patch_of_two_files_is_verified(trials: TrialRunner, project: Path) -> None:
+    judged = judge(trials, project, parts=FIXED_PARTS, train=WITHOUT_ITEM)
+    assert (judged.verdict, judged.reason, judged.notes) == (VERIFIED, "", ())
+    assert (judged.breaks_before, judged.breaks_after, judged.outputs) == (3, 1, "equal")
+    assert [site.gb_ids for site in judged.sites_after] == [("GB0059",)]
+    assert (project / "train.py").read_text() == PROGRAM
+
+
+def test_a_patch_that_deletes_a_print_is_not_verified(trials: TrialRunner, project: Path) -> None:
+    judged = judge(trials, project, train=WITHOUT_PRINT)
+    assert (judged.verdict, judged.reason) == (NOT_VERIFIED, "the program prints less: 1 lines instead of 2")
+    assert (judged.breaks_before, judged.breaks_after) == (3, 2)
+
+
+def test_a_user_may_allow_that_it_prints_less(trials: TrialRunner, project: Path) -> None:
+    judged = judge(trials, project, train=WITHOUT_PRINT, less_output=True)
+    assert (judged.verdict, judged.notes) == (VERIFIED, ("the program prints less: 1 lines instead of 2",))
+
+
+def test_another_result_is_not_verified(trials: TrialRunner, project: Path) -> None:
+    judged = judge(trials, project, train=WITHOUT_ITEM.replace("x.sum()", "x.mean()"))
+    assert judged.verdict == NOT_VERIFIED
+    assert judged.reason.startswith("results differ: call 1")
+
+
+@pytest.mark.parametrize(
+    ("train", "told"),
+    [
+        (PROGRAM.replace('@torch.compile(backend="eager")\n', ""), "it changes how torch.compile is called"),
+        (PROGRAM.replace("def step", "@torch.compiler.disable\ndef step"), "it turns compilation off (disable)"),
+        (f"import os\nos.system('true')\n{PROGRAM}", "it goes beyond plain torch code: it imports os"),
+        (f"{PROGRAM}(", "the patched code does not parse"),
+    ],
+)
+def test_a_patch_that_dodges_is_not_run(trials: TrialRunner, project: Path, train: str, told: str) -> None:
+    judged = judge(trials, project, train=train)
+    assert (judged.verdict, judged.breaks_after, judged.outputs) == (NOT_RUN, None, "")
+    assert judged.reason.startswith(told)
+
+
+def test_with_several_files_the_objection_names_the_file(trials: TrialRunner, project: Path) -> None:
+    judged = judge(trials, project, parts=f"import os\n{PARTS}", train=WITHOUT_ITEM)
+    assert judged.reason == "parts.py: it goes beyond plain torch code: it imports os"
