@@ -75,7 +75,7 @@ def test_it_says_what_it_is_for_and_which_tools_it_needs() -> None:
     assert programs <= set(allowed)
 
 
-@pytest.mark.parametrize("words", own_commands(), ids=" ".join)
+@pytest.mark.parametrize("words", [*own_commands()], ids=" ".join)
 def test_every_command_and_option_in_it_exists(words: list[str]) -> None:
     verb, *rest = words
     assert verb in VERBS
@@ -109,7 +109,8 @@ def test_followed_step_by_step_it_ends_with_a_verified_fix(tmp_path: Path) -> No
             shutil.rmtree(tmp_path / "out", ignore_errors=True)
         if line == "graphbreak log LOG":  # the user brings the first log
             (tmp_path / "train.log").write_text("Graph break in user code at train.py:8\n", "utf-8")
-        command = re.sub("|".join(names), lambda found: names[found[0]], line.replace("WORDS OF THE MESSAGE", "branch"))
+        words = line.replace("WORDS OF THE MESSAGE", "branch")
+        command = re.sub(r"\b(SCRIPT|LOG|ID)\b|<script>", lambda found: names[found[0]], words)
         done = subprocess.run(
             ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
         )
