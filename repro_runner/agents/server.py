@@ -128,7 +128,7 @@ class Tools:
     def explain_log(
         self,
         text: Annotated[str, Field(description="a log, a traceback or a message; give this or a path")] = "",
-        path: Annotated[str, Field(description="a log file or trace, relative to the server's folder")] = "",
+        path: Annotated[str, Field(description="a log file, relative to the server's folder")] = "",
     ) -> LogReport:
         """Find the graph breaks in a log or a traceback, with their fixes. Nothing is run."""
         if bool(text) == bool(path):
