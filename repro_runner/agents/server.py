@@ -172,7 +172,7 @@ class Tools:
             failure=ran.failure,
             report=ran.stdout,
             breaks=[self._break(site) for site in document["sites"]],
-            standard_error=ran.stderr[-_MOST_STDERR:],
+            standard_error=ran.stderr.replace(f"{saved} written", "")[-_MOST_STDERR:],
         )
 
     def verify_patch(

@@ -208,7 +208,7 @@ def test_a_script_is_explained(agent: Agent) -> None:
         ("train.py:8", ["GB0059"]),
     ]
     assert "GB0170" in found["report"]
-    assert "a step" in found["standard_error"]
+    assert found["standard_error"].split("\n") == ["starts", "a step", ""]
 
 
 @pytest.mark.torch
