@@ -128,7 +128,7 @@ class Tools:
     def explain_log(
         self,
         text: Annotated[str, Field(description="a log, a traceback or a message; give this or a path")] = "",
-        path: Annotated[str, Field(description="a log file or trace, relative to the server's folder")] = "",
+        path: Annotated[str, Field(description="a log file, relative to the server's folder")] = "",
     ) -> LogReport:
         """Find the graph breaks in a log or a traceback, with their fixes. Nothing is run."""
         if bool(text) == bool(path):
@@ -172,7 +172,7 @@ class Tools:
             failure=ran.failure,
             report=ran.stdout,
             breaks=[self._break(site) for site in document["sites"]],
-            standard_error=ran.stderr[-_MOST_STDERR:],
+            standard_error=ran.stderr.replace(f"{saved} written", "")[-_MOST_STDERR:],
         )
 
     def verify_patch(

@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
     from repro_runner.agents.server import make_server
     from repro_runner.agents.workspace import Workspace
 
-    home = tempfile.TemporaryDirectory(prefix="graphbreak-mcp-")
+    home = tempfile.TemporaryDirectory(prefix="graphbreak-mcp-", ignore_cleanup_errors=True)
 
     def end(*_: object) -> None:
         """End at once: a script that still runs, and the thread that waits for it, end with this process."""

@@ -154,10 +154,19 @@ def _find_place(lines: list[str], hunk: Hunk, done: int, moved: int, name: str) 
         raise _Unfit(hunk.line, f"{name} fits in {len(places)} places; give it more lines of context")
     if not size:
         raise _Unfit(hunk.line, f"{name} has no line of the file; give it lines of context")
-    wanted = max(0, min(wanted, len(lines) - 1))
-    pairs = zip(before, [*lines[wanted:], *[""] * size], strict=False)
-    differ = next(((at, *pair) for at, pair in enumerate(pairs) if pair[0] != pair[1]), None)
-    there = "the hunk before it has changed these lines"
-    if differ:
-        there = f"line {wanted + differ[0] + 1} is {differ[2]!r:.80}, the patch has {differ[1]!r:.80}"
-    raise _Unfit(hunk.line, f"{name} does not fit: {there}; {_AGAIN}")
+    raise _Unfit(hunk.line, f"{name} does not fit: {_first_difference(lines, before, wanted)}; {_AGAIN}")
+
+
+def _first_difference(lines: list[str], before: list[str], wanted: int) -> str:
+    """What is different where most of the lines stand."""
+
+    def differences(at: int) -> list[tuple[int, str, str]]:
+        there = [*lines[at : at + len(before)], *[""] * len(before)]
+        return [(at + more, *pair) for more, pair in enumerate(zip(there, before, strict=False)) if pair[0] != pair[1]]
+
+    nearest = min(range(len(lines)), key=lambda at: (len(differences(at)), abs(at - wanted)))
+    found = differences(nearest)
+    if not found:
+        return "the hunk before it has changed these lines"
+    at, there, line = found[0]
+    return f"line {at + 1} is {there!r:.80}, the patch has {line!r:.80}"

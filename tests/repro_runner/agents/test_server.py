@@ -23,11 +23,13 @@ from mcp_types import CallToolResult, TextContent
 from repro_runner.cli import main
 from repro_runner.exit_codes import REFUSED
 from tests.conftest import ROOT
+from tests.processes import processes_with
 from tests.repro_runner.fix_report.test_judging import FIXED_PARTS, PARTS, PROGRAM, WITHOUT_PRINT
 
 pytestmark = pytest.mark.slow
 
 LOG = "torch._dynamo.exc.Unsupported: Data-dependent branching\n"
+MARK = "STARTED_BY_THIS_TEST"
 FAKE = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"tools": []}})
 HOSTILE = f"""\
 import os
@@ -206,7 +208,7 @@ def test_a_script_is_explained(agent: Agent) -> None:
         ("train.py:8", ["GB0059"]),
     ]
     assert "GB0170" in found["report"]
-    assert "a step" in found["standard_error"]
+    assert found["standard_error"].split("\n") == ["starts", "a step", ""]
 
 
 @pytest.mark.torch
@@ -278,16 +280,39 @@ def test_a_script_that_takes_too_much_memory_is_ended(agent: Agent) -> None:
     assert refusal.startswith("the process used more than 1 GiB of memory; --memory of the server gives it more")
 
 
-@pytest.fixture
-def server(tmp_path: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Without a folder."""
-    command = [sys.executable, "-m", "repro_runner", "mcp"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path)}
+@contextmanager
+def bare_server(folder: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A server without a client, after the first words of the protocol."""
+    command = [sys.executable, "-m", "repro_runner", "mcp", *options]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TMPDIR": str(folder), MARK: str(folder)}
     with subprocess.Popen(
-        command, cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, cwd=folder, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
+        assert process.stdout is not None
+        hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+        send(process, id=1, method="initialize", params=hello)
+        assert json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "graphbreak"
+        send(process, method="notifications/initialized")
         yield process
         process.kill()
+
+
+def send(process: subprocess.Popen[bytes], **message: object) -> None:
+    assert process.stdin is not None
+    process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    process.stdin.flush()
+
+
+def end(process: subprocess.Popen[bytes], how: str) -> None:
+    """End a server as a client does, or as a user does; that is quick, and leaves nothing behind."""
+    assert process.stdin is not None
+    if how == "closed":
+        process.stdin.close()
+    else:
+        process.send_signal(signal.SIGINT)
+    started = time.monotonic()
+    assert process.wait(20) == 0
+    assert time.monotonic() - started < 10
 
 
 @pytest.mark.parametrize(
@@ -331,18 +356,27 @@ def test_without_a_folder_no_script_is_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["closed", "interrupted"])
-def test_the_server_ends_well(server: subprocess.Popen[bytes], how: str, tmp_path: Path) -> None:
-    assert server.stdin is not None and server.stdout is not None
-    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    ask = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}
-    server.stdin.write(json.dumps(ask).encode() + b"\n")
-    server.stdin.flush()
-    assert json.loads(server.stdout.readline())["result"]["serverInfo"]["name"] == "graphbreak"
-    if how == "closed":
-        server.stdin.close()
-    else:
-        server.send_signal(signal.SIGINT)
-    started = time.monotonic()
-    assert server.wait(20) == 0
-    assert time.monotonic() - started < 10
+def test_the_server_ends_well(how: str, tmp_path: Path) -> None:
+    with bare_server(tmp_path) as server:
+        end(server, how)
+    assert list(tmp_path.glob("graphbreak-mcp-*")) == []
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("how", ["closed", "interrupted"])
+def test_a_script_ends_with_the_server(how: str, tmp_path: Path) -> None:
+    running = tmp_path / "running"
+    (tmp_path / "hang.py").write_text(
+        "import os, pathlib, time\npathlib.Path('running').write_text(str(os.getpid()))\ntime.sleep(600)\n"
+    )
+    with bare_server(tmp_path, "--folder", ".") as server:
+        send(server, id=2, method="tools/call", params={"name": "explain_script", "arguments": {"path": "hang.py"}})
+        until = time.monotonic() + 60
+        while not (running.exists() and running.read_text()) and time.monotonic() < until:
+            time.sleep(0.1)
+        end(server, how)
+    assert running.read_text()
+    while (left := processes_with(f"{MARK}={tmp_path}")) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert left == []
     assert list(tmp_path.glob("graphbreak-mcp-*")) == []

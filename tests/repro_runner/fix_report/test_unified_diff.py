@@ -88,6 +88,14 @@ def of_main(hunk: str, name: str = "main.py") -> str:
             of_main("@@ -2,1 +2,1 @@\n-x = 7\n+x = 2\n"),
             "fix.diff:3: hunk 1 of main.py does not fit: line 2 is 'x = 1', the patch has 'x = 7'; make",
         ),
+        (
+            of_main("@@ -40,3 +40,3 @@\n line_7 = 7\n-line_8 = 0\n+x = 0\n line_9 = 9\n", "pkg/parts.py"),
+            "hunk 1 of pkg/parts.py does not fit: line 8 is 'line_8 = 8', the patch has 'line_8 = 0'",
+        ),
+        (
+            of_main("@@ -1 +1 @@\n-import pkg.parts\n+a\n@@ -1 +1 @@\n-import pkg.parts\n+b\n"),
+            "hunk 2 of main.py does not fit: line 1 is 'a', the patch has 'import pkg.parts'",
+        ),
         (of_main("@@ -9 +9 @@\n-a\n+b\n", "none.py"), "fix.diff:1: none.py: no such file below"),
         (of_main("@@ -9 +9 @@\n-a\n+b\n", "../out.py"), "fix.diff:1: ../out.py is not below"),
         ("--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n", "adds, deletes or renames a file"),
