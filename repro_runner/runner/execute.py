@@ -18,18 +18,16 @@ from typing import Any
 
 import torch
 
-from registry.model import VERIFIER
+from registry.model import FRESH_SEEDS, SEEDS, VERIFIER
 from registry.snippets import runnable_parts
 from repro_runner.process import in_fork
 from repro_runner.runner.gradients import EAGER_RAISES, NO_GRAD_FN
 from repro_runner.runner.machine import ReproRun
-from repro_runner.runner.part import SEEDS, Part, failed, no_fix, run_here
+from repro_runner.runner.part import Part, failed, no_fix, run_here
 from repro_runner.runner.requires import requirements, unmet
 from repro_runner.runner.scripts import failing_scripts
 from repro_runner.torch_seams import reset
 
-FRESH_SEEDS = 2
-"""Drawn for every run: a fix that knows its inputs does not know these."""
 SAMPLE = """
 import torch
 
@@ -94,7 +92,7 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     if reason:
         return {"verdict": "not applicable", "cause": reason}
     try:
-        parts = runnable_parts(job.source)
+        parts = _parts(job)
     except (SyntaxError, ValueError) as error:
         return failed(f"importing it raised {type(error).__name__}: {error}")
     if "broken" not in parts:
@@ -111,9 +109,16 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
         elif job.thorough and name.startswith("fixed") and found["record"]["equal"]:
             found["record"] |= runs.gradients(name, found["excuse"])
     record = _assemble(job, program, checked)
-    if job.backend == "inductor" and job.device == "cpu" and (failing := failing_scripts(job, folder)):
+    if job.backend == "inductor" and job.device == "cpu" and not job.answer and (failing := failing_scripts(job, folder)):
         record["scripts"] = failing
     return record
+
+
+def _parts(job: ReproRun) -> dict[str, str]:
+    """The text that is run for each function. Random weights of a source are the same with an answer behind it."""
+    if job.answer:
+        return {"broken": job.source, "fixed": f"{job.source}\n\n{job.answer}"}
+    return runnable_parts(job.source)
 
 
 class _Runs:

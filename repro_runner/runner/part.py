@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
+import os
 import pickle
 import re
 import sys
+import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -18,6 +21,7 @@ from typing import Any
 import torch
 
 from registry.ids import linked_ids
+from registry.model import SEEDS
 from registry.program_text import ProgramText
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.from_text import logged_ids, logged_places, miscounted, unnamed
@@ -46,11 +50,10 @@ from repro_runner.values import (
     values_differ,
 )
 
-SEEDS = (0, 1, 2)
-"""For what is recorded, and for the lines that a program has to run."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
 _LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
+_WORD = re.compile(r"[+-]?\d[\w.+-]*|\w+")
 _AFTER_FORK = "Autograd-and-Fork"
 """In what torch raises in a child if the process that was forked had run a backward."""
 _TORCH_OPERATORS = {"aten", "prim", "prims", "higher_order", "quantized", "profiler", "inductor"}
@@ -207,9 +210,10 @@ class Part:
         given = self._inputs(seed)
         set_seed(1000 + seed)
         try:
-            value = function(*given)
-            if self.job.device == "cuda":
-                torch.cuda.synchronize()
+            with _printed() if self.job.answer else contextlib.nullcontext([]) as printed:
+                value = function(*given)
+                if self.job.device == "cuda":
+                    torch.cuda.synchronize()
         except Exception as error:  # noqa: BLE001 - whatever a program raises is its outcome
             return Outcome(value=None, inputs=None, error=error)
         state = module_state(self.module)
@@ -224,6 +228,7 @@ class Part:
             aliases=shared_memory(value, given),
             changed=changed,
             unchanged=frozenset(state.keys() - changed.keys()),
+            printed="".join(printed),
         )
 
     def _run_compiled(
@@ -331,6 +336,8 @@ class Part:
                 self._run_compiled(self.function, SEEDS[:1], fullgraph=False, backend=partial(_look, targets))
             if targets and all(map(_is_made_up, targets)):
                 record["opaque"] = True
+        if dropped := next(filter(None, map(_not_printed, expected, outcomes)), ""):
+            record["drops"] = dropped
         cause = unlike or _why_no_fix(record)
         return {**record, "holds": not cause, **({"cause": cause} if cause else {})}
 
@@ -397,7 +404,33 @@ def _why_no_fix(record: Mapping[str, Any]) -> str:
         return "no operation is in a graph: nothing is compiled"
     if record.get("opaque"):
         return "all that torch sees of it is an operator made for it; call it isolated..., or argue in OPAQUE"
+    if record.get("drops"):
+        return f"it does not print {record['drops']}, which the program prints"
     return ""
+
+
+@contextlib.contextmanager
+def _printed() -> Iterator[list[str]]:
+    """Add what is written to standard output inside the block, by C++ too, to the list."""
+    printed: list[str] = []
+    sys.stdout.flush()
+    before = os.dup(sys.stdout.fileno())
+    with tempfile.TemporaryFile() as file:
+        os.dup2(file.fileno(), sys.stdout.fileno())
+        try:
+            yield printed
+        finally:
+            sys.stdout.flush()
+            os.dup2(before, sys.stdout.fileno())
+            os.close(before)
+            file.seek(0)
+            printed.append(file.read().decode("utf-8", "replace"))
+
+
+def _not_printed(expected: Outcome, actual: Outcome) -> str:
+    """The first word or number that eager printed and the other did not; how a text is laid out does not matter."""
+    missing = Counter(_WORD.findall(expected.printed)) - Counter(_WORD.findall(actual.printed))
+    return next(iter(missing), "")
 
 
 def _other_backend(name: str) -> Callable[..., Any]:
