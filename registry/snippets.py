@@ -17,7 +17,8 @@ from registry.model import Registry, Repro
 from registry.program_text import CAPTIONS, REASONS
 from registry.repros import by_fix, docstring_of
 
-_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *CAPTIONS, *REASONS})
+CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *CAPTIONS, *REASONS})
+"""What a repro says of itself: a runner or a reader needs them, and no function of it does."""
 _RUN_WITH = frozenset({"CONFIG", "COMPILE", "REQUIRES"})
 
 
@@ -91,7 +92,7 @@ class _Cutter:
         self._lines = source.splitlines()
         self._needed = Statements(self.module)
         self.entries = {node.name: node for node in self.module.body if _is_entry(node)}
-        self._hidden = _CONSTANTS | self.entries.keys()  # a runner calls and reads these
+        self._hidden = CONSTANTS | self.entries.keys()  # a runner calls and reads these
 
     def card(self, name: str) -> tuple[tuple[int, str], ...]:
         """(line of the repro, text) of a function with the statements that it needs, as a page shows them."""
@@ -146,7 +147,7 @@ class _Cutter:
     def runnable(self, name: str) -> str:
         """The card with `import torch`, the constants and `inputs`: each line where the file has it, and no other."""
         kept = dict(self.card(name))
-        others = self._needed.needed_by(*_CONSTANTS, "inputs", without=self.entries.keys() - {"inputs"})
+        others = self._needed.needed_by(*CONSTANTS, "inputs", without=self.entries.keys() - {"inputs"})
         for node in (*filter(is_plain_torch, self.module.body), *others):
             kept |= {at: self._lines[at - 1] for at in _line_numbers(node)}
         return "\n".join(kept.get(at, "") for at in range(1, len(self._lines) + 1)) + "\n"

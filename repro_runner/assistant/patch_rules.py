@@ -77,7 +77,9 @@ def find_refusals(before: str, after: str) -> list[str]:
 def find_dodges(before: str, after: str) -> list[str]:
     """How the patch would lower the number of breaks without fixing them; empty if it does not. Raises SyntaxError."""
     old, new = ast.parse(before), ast.parse(after)
-    found = [f"it {_DODGES[name]} ({name})" for name in sorted(_added(_words(old), _words(new))) if name in _DODGES]
+    found = [
+        f"it {_DODGES[name]} ({name})" for name in sorted(_added(find_words(old), find_words(new))) if name in _DODGES
+    ]
     if Counter(_compile_calls(old)) != Counter(_compile_calls(new)):
         found.append("it changes how torch.compile is called")
     if sum(1 for _ in _broad_handlers(new)) > sum(1 for _ in _broad_handlers(old)):
@@ -108,7 +110,7 @@ def _refusals(old: ast.Module, new: ast.Module) -> Iterator[str]:
         yield f"it uses {use}, which is private"
     for name in _added(find_overwritten(old, old), find_overwritten(new, old)):
         yield f"it changes what {name} means"
-    for flag in _added(_config_flags(old), _config_flags(new)):
+    for flag in _added(find_flags(old), find_flags(new)):
         if not flag.startswith(_CONFIG) and flag not in _DODGES:
             yield f"it sets torch._dynamo.config.{flag}"
 
@@ -195,7 +197,7 @@ def _attributes_set(tree: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
-def _words(tree: ast.Module) -> Iterator[str]:
+def find_words(tree: ast.Module) -> Iterator[str]:
     """Yield all names, attributes and keywords, and the last word of texts: `config.patch("suppress_errors", True)`."""
     yield from _names(tree)
     yield from _attributes(tree)
@@ -208,7 +210,7 @@ def _words(tree: ast.Module) -> Iterator[str]:
             yield node.name.rpartition(".")[2]
 
 
-def _config_flags(tree: ast.Module) -> Iterator[str]:
+def find_flags(tree: ast.Module) -> Iterator[str]:
     """Yield the flags in `torch._dynamo.config.FLAG` and in `config.patch(FLAG=…)`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ends_with(node.value, "config") and node.attr != "patch":

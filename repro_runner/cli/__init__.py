@@ -35,6 +35,7 @@ VERBS = {
     "new": "start a repro for an id",
     "report": "write everything about a model, a run, or several runs, into one HTML file",
     "run": "run repros, name their breaks, verify their fixes, write evidence",
+    "score": "check a language model's answers to the fix benchmark",
     "show": "show what the registry knows about an id",
     "status": "count the ids with a program and a fix",
     "watch": "run a repro again whenever it is saved",

@@ -109,7 +109,8 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
         elif job.thorough and name.startswith("fixed") and found["record"]["equal"]:
             found["record"] |= runs.gradients(name, found["excuse"])
     record = _assemble(job, program, checked)
-    if job.backend == "inductor" and job.device == "cpu" and not job.answer and (failing := failing_scripts(job, folder)):
+    has_scripts = job.backend == "inductor" and job.device == "cpu" and not job.answer
+    if has_scripts and (failing := failing_scripts(job, folder)):
         record["scripts"] = failing
     return record
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import inspect
-import os
 import pickle
 import re
 import sys
-import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,6 +34,7 @@ from repro_runner.runner.gradients import (
     set_seed,
 )
 from repro_runner.runner.machine import ReproRun
+from repro_runner.runner.printed import not_printed, printed
 from repro_runner.torch_seams import dynamo_config, dynamo_utils, guards, list_backends, reset
 from repro_runner.values import (
     Outcome,
@@ -53,7 +51,6 @@ from repro_runner.values import (
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
 _LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
-_WORD = re.compile(r"[+-]?\d[\w.+-]*|\w+")
 _AFTER_FORK = "Autograd-and-Fork"
 """In what torch raises in a child if the process that was forked had run a backward."""
 _TORCH_OPERATORS = {"aten", "prim", "prims", "higher_order", "quantized", "profiler", "inductor"}
@@ -209,8 +206,11 @@ class Part:
         """Call a function with new inputs and a seeded random generator. Copies of result and inputs are returned."""
         given = self._inputs(seed)
         set_seed(1000 + seed)
+        written: list[str] = []
         try:
-            with _printed() if self.job.answer else contextlib.nullcontext([]) as printed:
+            with contextlib.ExitStack() as caught:
+                if self.job.answer:
+                    written = caught.enter_context(printed())
                 value = function(*given)
                 if self.job.device == "cuda":
                     torch.cuda.synchronize()
@@ -228,7 +228,7 @@ class Part:
             aliases=shared_memory(value, given),
             changed=changed,
             unchanged=frozenset(state.keys() - changed.keys()),
-            printed="".join(printed),
+            printed="".join(written),
         )
 
     def _run_compiled(
@@ -336,7 +336,8 @@ class Part:
                 self._run_compiled(self.function, SEEDS[:1], fullgraph=False, backend=partial(_look, targets))
             if targets and all(map(_is_made_up, targets)):
                 record["opaque"] = True
-        if dropped := next(filter(None, map(_not_printed, expected, outcomes)), ""):
+        pairs = zip(expected, outcomes, strict=True)
+        if dropped := next(filter(None, (not_printed(one.printed, other.printed) for one, other in pairs)), ""):
             record["drops"] = dropped
         cause = unlike or _why_no_fix(record)
         return {**record, "holds": not cause, **({"cause": cause} if cause else {})}
@@ -407,30 +408,6 @@ def _why_no_fix(record: Mapping[str, Any]) -> str:
     if record.get("drops"):
         return f"it does not print {record['drops']}, which the program prints"
     return ""
-
-
-@contextlib.contextmanager
-def _printed() -> Iterator[list[str]]:
-    """Add what is written to standard output inside the block, by C++ too, to the list."""
-    printed: list[str] = []
-    sys.stdout.flush()
-    before = os.dup(sys.stdout.fileno())
-    with tempfile.TemporaryFile() as file:
-        os.dup2(file.fileno(), sys.stdout.fileno())
-        try:
-            yield printed
-        finally:
-            sys.stdout.flush()
-            os.dup2(before, sys.stdout.fileno())
-            os.close(before)
-            file.seek(0)
-            printed.append(file.read().decode("utf-8", "replace"))
-
-
-def _not_printed(expected: Outcome, actual: Outcome) -> str:
-    """The first word or number that eager printed and the other did not; how a text is laid out does not matter."""
-    missing = Counter(_WORD.findall(expected.printed)) - Counter(_WORD.findall(actual.printed))
-    return next(iter(missing), "")
 
 
 def _other_backend(name: str) -> Callable[..., Any]:
