@@ -31,6 +31,7 @@ LEFT_OUT = {
     "none": "No fix holds on a CPU, or there is none.",
     "coverage": "The inputs don't run every line of the program, or its result is the same for all inputs. "
     "An answer that does less would pass.",
+    "bytecode": "What breaks is edited bytecode or an edited torch. The source does not show it, so a copy would pass.",
     "caller": "The fix moves code to the caller, which is not compiled.",
     "setting": "Every fix that holds is a setting of torch, not code.",
     "operator": "Every fix that holds hides code in a custom operator, or is such an operator and a setting.",
@@ -187,6 +188,8 @@ def _why_left_out(one: Example, program: Program, fixes: tuple[HeldFix, ...]) ->
         return "none"
     if re.search(r"^COVERAGE\b", one.repro.source, re.MULTILINE):
         return "coverage"
+    if one.repro.reach == "bytecode":
+        return "bytecode"
     if "rewrite" not in kinds:
         return "operator" if "custom op" in kinds else "setting"
     if _CALLER.search(program.unfixed):

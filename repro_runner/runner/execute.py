@@ -102,12 +102,10 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     if "verdict" in program:
         return program
     others = sorted(parts.keys() - {"broken"})
-    checked = {name: runs.of(name, program["expected"]) for name in others}
-    for name, found in checked.items():
-        if "verdict" in found:
-            found["record"] = no_fix(found["cause"])
-        elif job.thorough and name.startswith("fixed") and found["record"]["equal"]:
-            found["record"] |= runs.gradients(name, found["excuse"])
+    checked = {name: runs.check(name, program["expected"]) for name in others}
+    if job.answer and not checked["fixed"]["record"]["holds"]:
+        parts["fixed"] = _with_answer(job)
+        checked["fixed"] = runs.check("fixed", program["expected"])
     record = _assemble(job, program, checked)
     has_scripts = job.backend == "inductor" and job.device == "cpu" and not job.answer
     if has_scripts and (failing := failing_scripts(job, folder)):
@@ -116,10 +114,16 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
 
 
 def _parts(job: ReproRun) -> dict[str, str]:
-    """The text that is run for each function. Random weights of a source are the same with an answer behind it."""
+    """The text that is run for each function. `broken` never sees an answer."""
     if job.answer:
-        return {"broken": job.source, "fixed": f"{job.source}\n\n{job.answer}"}
+        return {"broken": job.source, "fixed": runnable_parts(_with_answer(job))["fixed"]}
     return runnable_parts(job.source)
+
+
+def _with_answer(job: ReproRun) -> str:
+    """The whole source, and an answer behind it. An answer may hold only here: it uses the second of two weights, say,
+    and the first has to be drawn before. Or only without what it does not use, as fixes of the registry are run."""
+    return f"{job.source}\n\n{job.answer}"
 
 
 class _Runs:
@@ -134,6 +138,15 @@ class _Runs:
     def of(self, name: str, expected: bytes = b"") -> dict[str, Any]:
         """What is known of a function. `expected` is what `broken` gave in eager."""
         return self._fork(name, lambda part: part.run(name, expected))
+
+    def check(self, name: str, expected: bytes) -> dict[str, Any]:
+        """The same, with the gradients of a fix that gives what eager gives. There is a record in any case."""
+        found = self.of(name, expected)
+        if "verdict" in found:
+            found["record"] = no_fix(found["cause"])
+        elif self._job.thorough and name.startswith("fixed") and found["record"]["equal"]:
+            found["record"] |= self.gradients(name, found["excuse"])
+        return found
 
     def gradients(self, fix: str, excuse: str) -> dict[str, Any]:
         """What is known of the gradients of a fix, in double precision: it shows differences that rounding hides.

@@ -34,8 +34,7 @@ class ReproRun:
     thorough: bool = True
     """With gradients, and on inputs drawn for this run. Evidence needs both, and they take half of the time."""
     answer: str = ""
-    """Code of somebody else that defines `fixed`, for a source without fixes. It is run behind the whole source, and
-    has to print what `broken` prints."""
+    """Code of somebody else that defines `fixed`, for a source without fixes. It has to print what `broken` prints."""
 
     @property
     def gb_id(self) -> str:
