@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 285
-MOST_LINES = 40_200
+MOST_LINES = 40_900
 LONGEST_FUNCTION = 60
 
 

@@ -12,8 +12,11 @@ import sys
 from collections import Counter
 from collections.abc import Container, Iterator
 
-_MODULES = frozenset({"torch", "math", "functools", "itertools", "operator", "contextlib", "typing", "numpy"})
 # fmt: off
+_MODULES = frozenset({
+    "torch", "math", "functools", "itertools", "operator", "contextlib", "typing", "numpy", "collections",
+    "dataclasses", "enum",
+})
 _BUILTINS = frozenset({
     "abs", "all", "any", "bool", "complex", "dict", "divmod", "callable", "enumerate", "filter", "float", "frozenset",
     "hasattr", "hash", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next",
@@ -110,7 +113,7 @@ def _refusals(old: ast.Module, new: ast.Module) -> Iterator[str]:
         yield f"it uses {use}, which is private"
     for name in _added(find_overwritten(old, old), find_overwritten(new, old)):
         yield f"it changes what {name} means"
-    for flag in _added(find_flags(old), find_flags(new)):
+    for flag in _added(_config_flags(old), _config_flags(new)):
         if not flag.startswith(_CONFIG) and flag not in _DODGES:
             yield f"it sets torch._dynamo.config.{flag}"
 
@@ -210,7 +213,7 @@ def find_words(tree: ast.Module) -> Iterator[str]:
             yield node.name.rpartition(".")[2]
 
 
-def find_flags(tree: ast.Module) -> Iterator[str]:
+def _config_flags(tree: ast.Module) -> Iterator[str]:
     """Yield the flags in `torch._dynamo.config.FLAG` and in `config.patch(FLAG=…)`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and ends_with(node.value, "config") and node.attr != "patch":

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from registry.dependencies import bound_names
 from registry.fix_benchmark import Task
 from registry.snippets import CONSTANTS
-from repro_runner.assistant.patch_rules import find_dodges, find_flags, find_refusals, find_words
+from repro_runner.assistant.patch_rules import find_dodges, find_refusals, find_words
 from repro_runner.scoring.answers import parse_code
 from repro_runner.scoring.verdicts import DODGES, NO_PYTHON, REFUSED, Judgement
 
@@ -59,10 +59,19 @@ def _dodges(task: Task, code: str) -> list[str]:
 def _own_dodges(before: ast.Module, after: ast.Module, code: str) -> Iterator[str]:
     for name in sorted(_replaced(before, ast.parse(code))):
         yield f"it replaces {name}, which belongs to the program"
-    for flag in sorted({*find_flags(after)} - {*find_flags(before)}):
-        yield f"it changes a setting ({flag})"
+    for setting in sorted({*_settings(after)} - {*_settings(before)}):
+        yield f"it changes a setting ({setting})"
     for word in sorted(({*find_words(after)} - {*find_words(before)}) & _DODGES.keys()):
         yield f"it {_DODGES[word]} ({word})"
+
+
+def _settings(tree: ast.Module) -> Iterator[str]:
+    """Yield where the settings of torch are reached, also by another name: `torch._dynamo.config`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr == "config":
+            yield ast.unparse(node)
+        elif isinstance(node, ast.alias) and node.name.rpartition(".")[2] == "config":
+            yield node.name
 
 
 def _replaced(before: ast.Module, answer: ast.Module) -> frozenset[str]:
@@ -76,8 +85,5 @@ def _in_place_of_broken(task: Task, code: str) -> str:
     """The program as if its author had written the answer: without `broken`, and with each import once."""
     program = [node for node in ast.parse(task.program.unfixed).body if getattr(node, "name", "") != "broken"]
     known = {ast.unparse(node) for node in program}
-    return ast.unparse(
-        ast.Module(
-            body=[*program, *(node for node in ast.parse(code).body if ast.unparse(node) not in known)], type_ignores=[]
-        )
-    )
+    added = [node for node in ast.parse(code).body if ast.unparse(node) not in known]
+    return ast.unparse(ast.Module(body=[*program, *added], type_ignores=[]))

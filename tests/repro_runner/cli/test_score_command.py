@@ -166,6 +166,7 @@ def test_the_tasks_are_those_of_the_installed_torch(capsys: pytest.CaptureFixtur
     [
         ("@torch._dynamo.decorators.skip\ndef fixed(x):\n    return x", "turns compilation off (skip)"),
         ("torch._dynamo.config.capture_scalar_outputs = True\ndef fixed(x):\n    return x", "changes a setting"),
+        ("from torch._dynamo import config as c\nc.suppress = 1\ndef fixed(x):\n    return x", "changes a setting"),
         ("def fixed(x):\n    return x if torch.compiler.is_compiling() else broken(x)", "while it is compiled"),
         ("from torch.library import custom_op\n@custom_op('a::b', mutates_args=())\ndef fixed(x):\n    pass", "hides"),
         ("def inputs():\n    return (torch.ones(8),)\ndef fixed(x):\n    return x", "it replaces inputs"),
