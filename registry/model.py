@@ -263,6 +263,10 @@ class Finding:
 
 VERIFIER = 2
 """Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds."""
+SEEDS = (0, 1, 2)
+"""Of the inputs that every run has: for what is recorded, and for the lines that a program has to run."""
+FRESH_SEEDS = 2
+"""Drawn for every run: a fix that knows its inputs does not know these."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeGuard
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
@@ -17,7 +17,9 @@ from registry.model import Registry, Repro
 from registry.program_text import CAPTIONS, REASONS
 from registry.repros import by_fix, docstring_of
 
-_CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *CAPTIONS, *REASONS})
+CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *CAPTIONS, *REASONS})
+"""What a repro says of itself: a runner or a reader needs them, and no function of it does."""
+_RUN_WITH = frozenset({"CONFIG", "COMPILE", "REQUIRES"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +38,8 @@ class Snippet:
     """What a script needs before the code: `import torch`, and the settings of the program."""
     tail: str = ""
     """What it needs behind: the inputs and the call."""
+    addition: str = ""
+    """Of a fix: what it adds to `Program.unfixed`, with the function named `fixed`."""
 
     @property
     def code(self) -> str:
@@ -63,6 +67,10 @@ class Program:
     """Lines that set torch._dynamo.config."""
     compile_options: str = ""
     """`dynamic=True`: keywords that torch.compile is given."""
+    unfixed: str = ""
+    """The module without its fixes, docstrings and constants: `inputs` and `broken`, with what they need."""
+    constants: str = ""
+    """The statements that a runner needs beside it: CONFIG, COMPILE and REQUIRES."""
 
 
 Programs = Mapping[str, Program]
@@ -84,7 +92,7 @@ class _Cutter:
         self._lines = source.splitlines()
         self._needed = Statements(self.module)
         self.entries = {node.name: node for node in self.module.body if _is_entry(node)}
-        self._hidden = _CONSTANTS | self.entries.keys()  # a runner calls and reads these
+        self._hidden = CONSTANTS | self.entries.keys()  # a runner calls and reads these
 
     def card(self, name: str) -> tuple[tuple[int, str], ...]:
         """(line of the repro, text) of a function with the statements that it needs, as a page shows them."""
@@ -103,20 +111,50 @@ class _Cutter:
             settings="\n".join(_settings(self.flags.get(name))),
             head="\n".join(["import torch", *_settings(self.config)]),
             tail=self._tail(name, dict(lines)),
+            addition=self._addition(name) if name.startswith("fixed") else "",
         )
+
+    @property
+    def unfixed(self) -> str:
+        """`import torch`, `inputs` and `broken`, with all that they need of the file, in its order."""
+        return "\n".join(["import torch", "", *self._text(self._unfixed, self.entries["broken"])])
+
+    @property
+    def constants(self) -> str:
+        """CONFIG, COMPILE and REQUIRES, as they are written."""
+        nodes = (node for node in self.module.body if isinstance(node, ast.Assign))
+        return "\n".join(self._text([node for node in nodes if bound_names(node) & _RUN_WITH]))
+
+    @cached_property
+    def _unfixed(self) -> list[ast.stmt]:
+        entries = self.entries.keys() & {"inputs", "broken"}
+        named = (*_identifiers(self.config), *self._options)
+        return self._needed.needed_by(*entries, *named, without=self._hidden - entries, set_up=True)
+
+    def _addition(self, fix: str) -> str:
+        statements = self._needed.needed_by(fix, without=self._hidden - {fix}, set_up=True)
+        added = self._text([node for node in statements if node not in self._unfixed], self.entries[fix])
+        return re.sub(rf"\b{fix}\b", "fixed", "\n".join(added))
+
+    @cached_property
+    def _options(self) -> list[str]:
+        """Names of the file that COMPILE uses, such as a backend."""
+        return [one.id for value in self.compile.values() for one in ast.walk(value) if isinstance(one, ast.Name)]
+
+    def _text(self, statements: list[ast.stmt], function: ast.FunctionDef | None = None) -> list[str]:
+        return [text for _, text in _lines(statements, function, self._lines)]
 
     def runnable(self, name: str) -> str:
         """The card with `import torch`, the constants and `inputs`: each line where the file has it, and no other."""
         kept = dict(self.card(name))
-        others = self._needed.needed_by(*_CONSTANTS, "inputs", without=self.entries.keys() - {"inputs"})
+        others = self._needed.needed_by(*CONSTANTS, "inputs", without=self.entries.keys() - {"inputs"})
         for node in (*filter(is_plain_torch, self.module.body), *others):
             kept |= {at: self._lines[at - 1] for at in _line_numbers(node)}
         return "\n".join(kept.get(at, "") for at in range(1, len(self._lines) + 1)) + "\n"
 
     def _tail(self, name: str, shown: Mapping[int, str]) -> str:
         """The inputs, with what only they need, and the call of a function: what stands behind its card in a script."""
-        options = [one.id for value in self.compile.values() for one in ast.walk(value) if isinstance(one, ast.Name)]
-        others = self._needed.needed_by("inputs", *options, without=self._hidden - {"inputs"})
+        others = self._needed.needed_by("inputs", *self._options, without=self._hidden - {"inputs"})
         inputs = _lines(
             [node for node in others if _first_line(node) not in shown], self.entries.get("inputs"), self._lines
         )
@@ -172,6 +210,8 @@ def _taken_apart(source: str, fixes: tuple[tuple[str, str], ...], isolated: tupl
         isolated=tuple(cutter.snippet(name) for name in isolated),
         config=tuple(_settings(cutter.config)),
         compile_options=", ".join(f"{key}={ast.unparse(value)}" for key, value in cutter.compile.items()),
+        unfixed=cutter.unfixed,
+        constants=cutter.constants,
     )
 
 

@@ -184,6 +184,8 @@ class Outcome:
     """Names of the program's module, and attributes of its classes, that have another value since it was loaded."""
     unchanged: frozenset[str] = frozenset()
     """Those that have the same."""
+    printed: str = ""
+    """On standard output, where that is asked for."""
 
 
 def shared_memory(value: Any, inputs: Any) -> frozenset[str]:

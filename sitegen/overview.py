@@ -1,4 +1,4 @@
-"""Pages that are not about one break: dashboard, glossary, releases, kinds, what a break costs, messages, lessons."""
+"""Pages that are not about one break: dashboard, glossary, releases, kinds, cost, fix benchmark, messages, lessons."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from registry.snippets import Programs
 from sitegen.break_cost import render_cost
 from sitegen.categories import render_categories
 from sitegen.dashboard import dashboard_context
+from sitegen.fix_benchmark import render_fix_benchmark
 from sitegen.learn import render_learn
 from sitegen.messages import render_messages
 from sitegen.releases_page import render_releases
@@ -23,6 +24,7 @@ def render_overview(registry: Registry, programs: Programs, environment: jinja2.
             terms=[(term_anchor(term), term, meaning) for term, meaning in registry.glossary.items()]
         ),
         **render_cost(registry, environment),
+        **render_fix_benchmark(registry, environment),
         **render_releases(registry, environment),
         **render_categories(registry, programs, environment),
         **render_messages(registry, environment),

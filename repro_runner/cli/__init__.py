@@ -36,6 +36,7 @@ VERBS = {
     "new": "start a repro for an id",
     "report": "write everything about a model, a run, or several runs, into one HTML file",
     "run": "run repros, name their breaks, verify their fixes, write evidence",
+    "score": "check a language model's answers to the fix benchmark",
     "search": "find graph breaks by words, by code or by a message; needs no torch",
     "show": "show what the registry knows about an id",
     "status": "count the ids with a program and a fix",

@@ -18,7 +18,6 @@ from registry.errors import InvalidInput, Problem, WriteFailed
 from registry.evidence import BACKENDS
 from registry.evidence_file import Document, dump_document, file_name, new_document, parse_document, put_run
 from registry.model import Repro
-from registry.releases import ids_by_type, read_releases
 from registry.repros import read_repros
 from registry.result_files import result_text
 from repro_runner.cli.model_arguments import more_than_0, positive_number
@@ -27,7 +26,7 @@ from repro_runner.environment import NoGpu, NoTorch
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.process import Limits
 from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
-from repro_runner.runner.machine import ReproRun, ThisMachine
+from repro_runner.runner.machine import ReproRun, ThisMachine, known_types
 
 GOOD = frozenset({"verified", "reproduced", "not applicable"})
 
@@ -205,9 +204,7 @@ def _programs_of(given: str, repros: Mapping[str, Repro]) -> list[str]:
 
 
 def _jobs(repros: Mapping[str, Repro], arguments: argparse.Namespace) -> Iterator[ReproRun]:
-    types: dict[str, str] = {}
-    for release in read_releases(DATA / "releases"):
-        types |= ids_by_type(release.wordings)
+    types = known_types()
     backends = arguments.backend or ["eager"]
     for backend in BACKENDS if "all" in backends else dict.fromkeys(backends):
         for name, repro in repros.items():

@@ -12,8 +12,11 @@ import sys
 from collections import Counter
 from collections.abc import Container, Iterator
 
-_MODULES = frozenset({"torch", "math", "functools", "itertools", "operator", "contextlib", "typing", "numpy"})
 # fmt: off
+_MODULES = frozenset({
+    "torch", "math", "functools", "itertools", "operator", "contextlib", "typing", "numpy", "collections",
+    "dataclasses", "enum",
+})
 _BUILTINS = frozenset({
     "abs", "all", "any", "bool", "complex", "dict", "divmod", "callable", "enumerate", "filter", "float", "frozenset",
     "hasattr", "hash", "id", "int", "isinstance", "issubclass", "iter", "len", "list", "map", "max", "min", "next",
@@ -77,7 +80,9 @@ def find_refusals(before: str, after: str) -> list[str]:
 def find_dodges(before: str, after: str) -> list[str]:
     """How the patch would lower the number of breaks without fixing them; empty if it does not. Raises SyntaxError."""
     old, new = ast.parse(before), ast.parse(after)
-    found = [f"it {_DODGES[name]} ({name})" for name in sorted(_added(_words(old), _words(new))) if name in _DODGES]
+    found = [
+        f"it {_DODGES[name]} ({name})" for name in sorted(_added(find_words(old), find_words(new))) if name in _DODGES
+    ]
     if Counter(_compile_calls(old)) != Counter(_compile_calls(new)):
         found.append("it changes how torch.compile is called")
     if sum(1 for _ in _broad_handlers(new)) > sum(1 for _ in _broad_handlers(old)):
@@ -195,7 +200,7 @@ def _attributes_set(tree: ast.Module) -> Iterator[str]:
             yield node.attr
 
 
-def _words(tree: ast.Module) -> Iterator[str]:
+def find_words(tree: ast.Module) -> Iterator[str]:
     """Yield all names, attributes and keywords, and the last word of texts: `config.patch("suppress_errors", True)`."""
     yield from _names(tree)
     yield from _attributes(tree)

@@ -18,18 +18,16 @@ from typing import Any
 
 import torch
 
-from registry.model import VERIFIER
+from registry.model import FRESH_SEEDS, SEEDS, VERIFIER
 from registry.snippets import runnable_parts
 from repro_runner.process import in_fork
 from repro_runner.runner.gradients import EAGER_RAISES, NO_GRAD_FN
 from repro_runner.runner.machine import ReproRun
-from repro_runner.runner.part import SEEDS, Part, failed, no_fix, run_here
+from repro_runner.runner.part import Part, failed, no_fix, run_here
 from repro_runner.runner.requires import requirements, unmet
 from repro_runner.runner.scripts import failing_scripts
 from repro_runner.torch_seams import reset
 
-FRESH_SEEDS = 2
-"""Drawn for every run: a fix that knows its inputs does not know these."""
 SAMPLE = """
 import torch
 
@@ -94,7 +92,7 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     if reason:
         return {"verdict": "not applicable", "cause": reason}
     try:
-        parts = runnable_parts(job.source)
+        parts = _parts(job)
     except (SyntaxError, ValueError) as error:
         return failed(f"importing it raised {type(error).__name__}: {error}")
     if "broken" not in parts:
@@ -104,16 +102,28 @@ def execute(job: ReproRun, folder: Path) -> dict[str, Any]:
     if "verdict" in program:
         return program
     others = sorted(parts.keys() - {"broken"})
-    checked = {name: runs.of(name, program["expected"]) for name in others}
-    for name, found in checked.items():
-        if "verdict" in found:
-            found["record"] = no_fix(found["cause"])
-        elif job.thorough and name.startswith("fixed") and found["record"]["equal"]:
-            found["record"] |= runs.gradients(name, found["excuse"])
+    checked = {name: runs.check(name, program["expected"]) for name in others}
+    if job.answer and not checked["fixed"]["record"]["holds"]:
+        parts["fixed"] = _with_answer(job)
+        checked["fixed"] = runs.check("fixed", program["expected"])
     record = _assemble(job, program, checked)
-    if job.backend == "inductor" and job.device == "cpu" and (failing := failing_scripts(job, folder)):
+    has_scripts = job.backend == "inductor" and job.device == "cpu" and not job.answer
+    if has_scripts and (failing := failing_scripts(job, folder)):
         record["scripts"] = failing
     return record
+
+
+def _parts(job: ReproRun) -> dict[str, str]:
+    """The text that is run for each function. `broken` never sees an answer."""
+    if job.answer:
+        return {"broken": job.source, "fixed": runnable_parts(_with_answer(job))["fixed"]}
+    return runnable_parts(job.source)
+
+
+def _with_answer(job: ReproRun) -> str:
+    """The whole source, and an answer behind it. An answer may hold only here: it uses the second of two weights, say,
+    and the first has to be drawn before. Or only without what it does not use, as fixes of the registry are run."""
+    return f"{job.source}\n\n{job.answer}"
 
 
 class _Runs:
@@ -128,6 +138,15 @@ class _Runs:
     def of(self, name: str, expected: bytes = b"") -> dict[str, Any]:
         """What is known of a function. `expected` is what `broken` gave in eager."""
         return self._fork(name, lambda part: part.run(name, expected))
+
+    def check(self, name: str, expected: bytes) -> dict[str, Any]:
+        """The same, with the gradients of a fix that gives what eager gives. There is a record in any case."""
+        found = self.of(name, expected)
+        if "verdict" in found:
+            found["record"] = no_fix(found["cause"])
+        elif self._job.thorough and name.startswith("fixed") and found["record"]["equal"]:
+            found["record"] |= self.gradients(name, found["excuse"])
+        return found
 
     def gradients(self, fix: str, excuse: str) -> dict[str, Any]:
         """What is known of the gradients of a fix, in double precision: it shows differences that rounding hides.

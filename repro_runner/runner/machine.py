@@ -9,7 +9,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from registry.datafile import DATA
 from registry.ids import id_of_program
+from registry.releases import ids_by_type, read_releases
 from repro_runner.environment import describe_environment
 from repro_runner.process import Ended, Job, Limits, Pool, Service
 from repro_runner.process.pool import ROOT
@@ -31,6 +33,8 @@ class ReproRun:
     """Types of breaks that the installed torch may not know, with their ids."""
     thorough: bool = True
     """With gradients, and on inputs drawn for this run. Evidence needs both, and they take half of the time."""
+    answer: str = ""
+    """Code of somebody else that defines `fixed`, for a source without fixes. It has to print what `broken` prints."""
 
     @property
     def gb_id(self) -> str:
@@ -91,6 +95,14 @@ class ThisMachine:
         """Yield each run as it ends. `started` is called with the key of each run that starts."""
         with self._pool as pool:
             yield from map(Finished.of, pool.run_all([run.to_job() for run in runs], started))
+
+
+def known_types() -> dict[str, str]:
+    """Types of breaks of every release -> their ids."""
+    types: dict[str, str] = {}
+    for release in read_releases(DATA / "releases"):
+        types |= ids_by_type(release.wordings)
+    return types
 
 
 def child_environment(device: str = "cpu") -> dict[str, str]:

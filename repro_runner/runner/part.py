@@ -18,6 +18,7 @@ from typing import Any
 import torch
 
 from registry.ids import linked_ids
+from registry.model import SEEDS
 from registry.program_text import ProgramText
 from repro_runner.capture import CapturedBreak
 from repro_runner.capture.from_text import logged_ids, logged_places, miscounted, unnamed
@@ -33,6 +34,7 @@ from repro_runner.runner.gradients import (
     set_seed,
 )
 from repro_runner.runner.machine import ReproRun
+from repro_runner.runner.printed import not_printed, printed
 from repro_runner.torch_seams import dynamo_config, dynamo_utils, guards, list_backends, reset
 from repro_runner.values import (
     Outcome,
@@ -46,8 +48,6 @@ from repro_runner.values import (
     values_differ,
 )
 
-SEEDS = (0, 1, 2)
-"""For what is recorded, and for the lines that a program has to run."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
 _LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
@@ -206,10 +206,14 @@ class Part:
         """Call a function with new inputs and a seeded random generator. Copies of result and inputs are returned."""
         given = self._inputs(seed)
         set_seed(1000 + seed)
+        written: list[str] = []
         try:
-            value = function(*given)
-            if self.job.device == "cuda":
-                torch.cuda.synchronize()
+            with contextlib.ExitStack() as caught:
+                if self.job.answer:
+                    written = caught.enter_context(printed())
+                value = function(*given)
+                if self.job.device == "cuda":
+                    torch.cuda.synchronize()
         except Exception as error:  # noqa: BLE001 - whatever a program raises is its outcome
             return Outcome(value=None, inputs=None, error=error)
         state = module_state(self.module)
@@ -224,6 +228,7 @@ class Part:
             aliases=shared_memory(value, given),
             changed=changed,
             unchanged=frozenset(state.keys() - changed.keys()),
+            printed="".join(written),
         )
 
     def _run_compiled(
@@ -331,6 +336,9 @@ class Part:
                 self._run_compiled(self.function, SEEDS[:1], fullgraph=False, backend=partial(_look, targets))
             if targets and all(map(_is_made_up, targets)):
                 record["opaque"] = True
+        pairs = zip(expected, outcomes, strict=True)
+        if dropped := next(filter(None, (not_printed(one.printed, other.printed) for one, other in pairs)), ""):
+            record["drops"] = dropped
         cause = unlike or _why_no_fix(record)
         return {**record, "holds": not cause, **({"cause": cause} if cause else {})}
 
@@ -397,6 +405,8 @@ def _why_no_fix(record: Mapping[str, Any]) -> str:
         return "no operation is in a graph: nothing is compiled"
     if record.get("opaque"):
         return "all that torch sees of it is an operator made for it; call it isolated..., or argue in OPAQUE"
+    if record.get("drops"):
+        return f"it does not print {record['drops']}, which the program prints"
     return ""
 
 

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from registry.evidence import BACKENDS
+from registry.model import SEEDS
 from registry.repros import read_repros
 from repro_runner.cli import main
 from repro_runner.process import Limits
 from repro_runner.runner.machine import ReproRun, ThisMachine
-from repro_runner.runner.part import SEEDS
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
