@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from registry.dependencies import bound_names
 from registry.fix_benchmark import Task
 from registry.snippets import CONSTANTS
-from repro_runner.assistant.patch_rules import find_dodges, find_refusals, find_words
+from repro_runner.fix_report.patch_rules import find_dodges, find_refusals, find_words
 from repro_runner.scoring.answers import parse_code
 from repro_runner.scoring.verdicts import DODGES, NO_PYTHON, REFUSED, Judgement
 
