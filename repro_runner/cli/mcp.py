@@ -46,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--folder", type=Path, metavar="DIR", help="the folder whose scripts may be run")
-    add_limit_arguments(parser, "that one call of a tool may take", seconds=300)
+    add_limit_arguments(parser, "for one call of a tool", seconds=300)
     arguments = parser.parse_args(argv)
     _check(arguments)
     from repro_runner.agents.server import make_server

@@ -1,4 +1,4 @@
-"""Check that a model's patch is plain torch code and does not switch compilation off. It is read, not run.
+"""Check that a patch is plain torch code and does not switch compilation off. It is read, not run.
 
 A patch may be run only if everything that it adds is in an allowed set. Code that the user's file has already, in any
 place, is allowed. This stops mistakes and simple attacks. It is not a sandbox.

@@ -35,6 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.prove
 def test_a_diff_that_holds_is_exit_code_0(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--format", "json", "--try", "fix.diff", "train.py"]) == DONE
     found = json.loads(capfd.readouterr().out)

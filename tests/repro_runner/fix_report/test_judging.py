@@ -82,11 +82,13 @@ def test_a_patch_that_deletes_a_print_is_not_verified(trials: TrialRunner, proje
     assert (judged.breaks_before, judged.breaks_after) == (3, 2)
 
 
+@pytest.mark.prove
 def test_a_user_may_allow_that_it_prints_less(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, train=WITHOUT_PRINT, less_output=True)
     assert (judged.verdict, judged.notes) == (VERIFIED, ("the program prints less: 1 lines instead of 2",))
 
 
+@pytest.mark.prove
 def test_another_result_is_not_verified(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, train=WITHOUT_ITEM.replace("x.sum()", "x.mean()"))
     assert judged.verdict == NOT_VERIFIED
