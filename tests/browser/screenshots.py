@@ -27,6 +27,26 @@ SVG = Path(__file__).with_name("terminal.svg")
 """The frame of a picture. It has none of rich's fonts, which come from another host."""
 
 
+LAZY = """\
+--- a/small/model.py
++++ b/small/model.py
+@@ -19,2 +19,1 @@
+-        print(x.shape)
+         return x
+"""
+FIX = """\
+--- a/small/model.py
++++ b/small/model.py
+@@ -16,5 +16,4 @@
+         x = torch.relu(self.first(x))
+-        if x.sum() > 0:
+-            x = self.second(x)
++        x = torch.where(x.sum() > 0, self.second(x), x)
+         print(x.shape)
+         return x
+"""
+
+
 def draw_terminal(name: str, title: str, printed: str) -> None:
     """Write docs/assets/tools/NAME.svg: a terminal with this text, colours included."""
     console = Console(record=True, width=WIDTH, file=io.StringIO(), force_terminal=True)
@@ -69,6 +89,15 @@ def main() -> None:
         draw_terminal("pytest", "a test that fails on a new graph break", tests)
         breaks = run("graphbreak explain --summary --fail-on-break --allow breaks.allow train.py", project)
         draw_terminal("explain", "in CI", breaks)
+        (project / "lazy.diff").write_text(LAZY, "utf-8")
+        (project / "fix.diff").write_text(FIX, "utf-8")
+        commands = (
+            "search if on a tensor --limit 2",
+            "explain --try lazy.diff train.py",
+            "explain --try fix.diff train.py",
+        )
+        session = "\n".join(run(f"graphbreak {command}", project) for command in commands)
+        draw_terminal("agents", "what an agent runs", session)
 
 
 if __name__ == "__main__":
