@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number; with --fix, also a message")
+    parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number")
     parser.add_argument("--script", action="store_true", help="print its program as a script that you can run")
     parser.add_argument("--open", action="store_true", help="open its page in a browser (that of `make site` if built)")
     parser.add_argument("--fix", action="store_true", help="print its fixes that were run, for what a message names")

@@ -165,7 +165,7 @@ def test_every_link_inside_the_site_leads_to_a_file(tmp_path: Path) -> None:
     write_fixture_site(tmp_path / "docs")
     for name in ("feed.xml", "opensearch.xml"):
         write(tmp_path / "docs", name, "what the head of every page leads to")
-    for name in ("messages.md", "glossary.md", "learn/index.md"):
+    for name in ("messages.md", "glossary.md", "tools.md", "learn/index.md"):
         write(tmp_path / "docs", name, "---\nlayout: default\n---\nWhat the menu leads to.\n")
     site = render_preview(tmp_path / "docs")
     followed = 0

@@ -99,7 +99,7 @@ def test_the_edit_link_opens_githubs_editor_on_the_source(site: dict[str, bytes]
 
 @pytest.mark.parametrize(("page", "current"), [("index.html", "Registry"), ("dashboard.html", "Dashboard")])
 def test_the_menu_shows_where_the_reader_is(site: dict[str, bytes], page: str, current: str) -> None:
-    menu = ["Registry", "Paste an error", "Learn", "Kinds", "Messages", "Releases", "Dashboard", "About"]
+    menu = ["Registry", "Paste an error", "Learn", "Tools", "Kinds", "Messages", "Releases", "Dashboard", "About"]
     assert [link.get_text() for link in soup(site, page).select("nav a")] == menu
     assert [link.get_text() for link in soup(site, page).select("nav [aria-current=page]")] == [current]
 
