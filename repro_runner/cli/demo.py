@@ -1,4 +1,4 @@
-"""`graphbreak demo`: a guided tour of the toolkit on a tiny model; with --quick, one run with settings of your choice."""
+"""`graphbreak demo`: a guided tour of the toolkit on a tiny model; with --quick, one run as you like it."""
 
 from __future__ import annotations
 

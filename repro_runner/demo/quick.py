@@ -1,4 +1,4 @@
-"""The settings of `graphbreak demo --quick`: from options to a run, and from a run back to its command. No torch here."""
+"""The settings of `graphbreak demo --quick`: from options to a run, and back from a run to its command. No torch."""
 
 from __future__ import annotations
 
