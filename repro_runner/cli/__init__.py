@@ -37,6 +37,7 @@ VERBS = {
     "run": "run repros, name their breaks, verify their fixes, write evidence",
     "show": "show what the registry knows about an id",
     "status": "count the ids with a program and a fix",
+    "ui": "show the runs of a folder in a browser, compare them, and start new ones",
     "watch": "run a repro again whenever it is saved",
 }
 SHORT_FORMS = {"clean": ["artifacts", "clean"], "list": ["artifacts", "list"]}

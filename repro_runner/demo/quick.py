@@ -46,11 +46,12 @@ class QuickRun:
 
     @classmethod
     def from_manifest(cls, manifest: Mapping[str, Any]) -> QuickRun:
-        """The settings with which a run was made, as far as its manifest has them."""
-        known = {each.name: manifest[each.name] for each in fields(cls) if manifest.get(each.name) is not None}
-        denied = known.get("deny_op")
-        known["deny_op"] = tuple(map(str, denied)) if isinstance(denied, list) else ()
-        return cls(**{**known, "model": str(manifest.get("subject") or cls().model)})
+        """The settings with which a run was made, as far as its manifest has them in the right type."""
+        known: dict[str, Any] = {"model": str(manifest.get("subject") or _DEFAULT.model)}
+        for name, kinds in _KINDS.items():
+            if (value := manifest.get(name)) is not None and isinstance(value, kinds):
+                known[name] = tuple(map(str, value)) if isinstance(value, list) else value
+        return cls(**known)
 
     def given(self) -> dict[str, Any]:
         """The settings that are not as they are by default."""
@@ -122,6 +123,14 @@ class QuickRun:
 
 
 _DEFAULT = QuickRun()
+_KINDS: dict[str, tuple[type, ...]] = {
+    **dict.fromkeys(("batch", "padding", "alignment", "seed"), (int,)),
+    **dict.fromkeys(("rtol", "atol", "timeout", "memory"), (int, float)),
+    **dict.fromkeys(("device_file", "dtypes", "max_memory", "backend"), (str,)),
+    **dict.fromkeys(("pictures", "force_failure", "gradients"), (bool,)),
+    "deny_op": (list,),
+}
+"""Field -> what it is in a manifest."""
 
 
 def take_quick_run(

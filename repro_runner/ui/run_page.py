@@ -1,0 +1,157 @@
+"""One run: its verdicts, then its parts one at a time. The address names both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from repro_runner.report.contents import RunContents, subject_of
+from repro_runner.report.page import describe_environment, describe_settings, render_report, render_section, shown_time
+from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS
+from repro_runner.report.parts.catalogue import MALFORMED, Judged, judge_parts, unchecked
+from repro_runner.report.parts.dynamo import guards_view
+from repro_runner.report.parts.graphs import graphs_view
+from repro_runner.report.parts.minified import minified_view
+from repro_runner.runs.run_folder import REPORT
+from repro_runner.ui.folder import Workspace
+from repro_runner.ui.graph_viewer import show_drawing
+from repro_runner.ui.shown import choose, read_or_complain, show, show_notice, show_title, titles_of
+from repro_runner.ui.timeline import show_timeline
+
+_TABS = {
+    "Violations": ("violations", "op_support"),
+    "Breaks": ("breaks",),
+    "Numerics": ("numerics",),
+    "Graphs": ("graphs",),
+    "Guards": ("guards",),
+    "Smallest program": ("minified",),
+    "Benchmark": ("bench", "break_cost"),
+}
+"""Title -> the parts of a report that are shown under it."""
+_WORST = (BREAKS, DOUBT, WORKS, PLAIN)
+
+
+def show_page(workspace: Workspace) -> None:
+    """The run that the address names; the newest if it names none."""
+    runs = workspace.runs()
+    if not runs:
+        show_title("One run", f"There are no runs in {workspace.home} yet. “New run” makes one.")
+        return
+    ids = [run.id for run in runs]
+    asked = st.query_params.get("run", ids[0])
+    if asked not in ids:
+        show_notice(f"There is no run {asked} here. It may have been deleted. This is the newest one.", warns=True)
+    run_id = choose("Run", ids, parameter="run", format_func=titles_of(runs).__getitem__)
+    run = workspace.find(run_id)
+    contents = read_or_complain(run) if run is not None else None
+    if contents is None:
+        return
+    judged = judge_parts(contents)
+    _show_head(contents, judged)
+    _show_actions(contents)
+    _show_tabs(contents, {each.part.kind: each for each in judged})
+
+
+def _show_head(contents: RunContents, judged: list[Judged]) -> None:
+    unreadable = {name: why for name, why in contents.unreadable.items() if name.startswith(("graphs/", "failures"))}
+    show(
+        "run.html.j2",
+        id=contents.run.id,
+        verb=contents.manifest.get("verb", ""),
+        title=subject_of(contents),
+        when=shown_time(contents.manifest.get("started")),
+        environment=describe_environment(contents.manifest),
+        settings=describe_settings(contents.manifest),
+        judged=judged,
+        unreadable=unreadable,
+        unchecked=unchecked(contents),
+    )
+
+
+def _show_actions(contents: RunContents) -> None:
+    run = contents.run
+    with st.container(horizontal=True):
+        page = (run.path / REPORT).read_bytes() if run.has(REPORT) else render_report(contents).encode("utf-8")
+        st.download_button("Report as one file", page, file_name=f"{run.id}.html", mime="text/html")
+        st.link_button("Compare with another", f"compare?b={run.id}")
+        st.link_button("Run again with other settings", f"new?like={run.id}")
+
+
+def _show_tabs(contents: RunContents, judged: Mapping[str, Judged]) -> None:
+    there = {title: [judged[kind] for kind in kinds if kind in judged] for title, kinds in _TABS.items()}
+    titles = [title for title, parts in there.items() if parts]
+    if not titles:
+        return
+
+    def with_mark(title: str) -> str:
+        states = {each.verdict.state for each in there[title]}
+        return f"{MARKS[next(state for state in _WORST if state in states)]} {title}"
+
+    asked = st.query_params.get("part", titles[0])
+    chosen = st.segmented_control(
+        "Part",
+        titles,
+        default=asked if asked in titles else titles[0],
+        format_func=with_mark,
+        required=True,
+        label_visibility="collapsed",
+        key=f"part of {contents.run.id}",
+    )
+    title = chosen or titles[0]
+    st.query_params["part"] = title
+    for each in there[title]:
+        _show_part(contents, each, heading=len(there[title]) > 1)
+
+
+def _show_part(contents: RunContents, judged: Judged, *, heading: bool) -> None:
+    """What the report shows of a part, and what only this page can."""
+    section = render_section(judged, contents, apart=True)
+    more = _MORE.get(judged.part.kind)
+    if more is None or judged.document is None or section["problem"]:
+        show("section.html.j2", section=section, heading=heading)
+        return
+    try:
+        more(contents, judged.document, section)
+    except MALFORMED:
+        show("section.html.j2", section=section, heading=heading)
+
+
+def _show_graphs(contents: RunContents, document: Mapping[str, Any], section: Mapping[str, Any]) -> None:
+    graphs = graphs_view(document, contents)["graphs"]
+    parts = {
+        f"Graph {graph['number']}, {part['title']}: {part['nodes']} nodes": (graph, part)
+        for graph in graphs
+        for part in graph["parts"]
+    }
+    title = st.selectbox("Drawing", list(parts), index=min(1, len(parts) - 1), key=f"drawing of {contents.run.id}")
+    graph, part = parts[title]
+    drawn, written = st.columns([3, 2])
+    with drawn:
+        show_drawing(part["drawing"], title)
+    with written:
+        if part["text"] is not None and part["text"].content is not None:
+            st.code(part["text"].text, language="python", height=660)
+    show("section.html.j2", section=section, heading=False)
+    lowered = dict(graph["lowered"])
+    if lowered and st.toggle("Show what Inductor made of it"):
+        name = st.selectbox("File", list(lowered))
+        st.code(lowered[name].text, language="python", height=480)
+
+
+def _show_guards(contents: RunContents, document: Mapping[str, Any], section: Mapping[str, Any]) -> None:
+    view = guards_view(document, contents)
+    show_timeline(view["timeline"], view["calls"])
+    show("section.html.j2", section=section, heading=False)
+
+
+def _show_minified(contents: RunContents, document: Mapping[str, Any], section: Mapping[str, Any]) -> None:
+    show("section.html.j2", section=section, heading=False)
+    program = minified_view(document, contents).get("program")
+    if program is not None and program.content is not None:
+        st.code(program.text, language="python", line_numbers=True)
+        st.download_button("Download the program", program.content, file_name=program.name.rpartition("/")[2])
+
+
+_MORE = {"graphs": _show_graphs, "guards": _show_guards, "minified": _show_minified}
