@@ -107,8 +107,8 @@ def _is_a_model(target: str) -> bool:
 
 def _only_for_models(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """The options that were given, and mean nothing without a model."""
-    names = ("device_file", "device", "seed", "backend", "gradients", "rtol", "atol", "pictures")
-    names += ("decompositions", "bench", "timeout", "memory")
+    names = ["device_file", "device", "seed", "backend", "gradients", "rtol", "atol", "pictures"]
+    names += ["decompositions", "bench", "timeout", "memory"]
     return [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name) != parser.get_default(name)]
 
 

@@ -8,7 +8,7 @@ import streamlit as st
 
 from repro_runner.ui import compare_page, new_run_page, run_page, runs_page
 from repro_runner.ui.folder import Workspace
-from repro_runner.ui.shown import show_style
+from repro_runner.ui.shown import keep_pages, show_style
 
 st.set_page_config(page_title="graphbreak", page_icon="◆", layout="wide")
 workspace = Workspace.current()
@@ -19,5 +19,5 @@ PAGES = {
     "new": st.Page(partial(new_run_page.show_page, workspace), title="New run", url_path="new"),
 }
 show_style()
-st.session_state["run page"] = PAGES["run"]
+keep_pages(PAGES)
 st.navigation(list(PAGES.values()), position="top").run()

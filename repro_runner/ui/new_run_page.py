@@ -13,7 +13,7 @@ from repro_runner.demo.quick import SMALL, QuickRun
 from repro_runner.exit_codes import INTERRUPTED, REFUSED
 from repro_runner.process import Background, module_command
 from repro_runner.ui.folder import Workspace
-from repro_runner.ui.shown import read_or_complain, show, show_notice, show_title
+from repro_runner.ui.shown import page_of, read_or_complain, select, show, show_notice, show_title
 
 _BACKENDS = ("aot", "inductor", "mock", "eager", "another …")
 _OWN = "a file of mine"
@@ -61,7 +61,7 @@ def _model_fields(workspace: Workspace, start: QuickRun) -> dict[str, Any]:
     show("heading.html.j2", title="Model")
     file, _, function = start.model.rpartition(":")
     choices = [*SMALL, _OWN]
-    chosen = st.selectbox("Model", choices, index=choices.index(start.model) if start.model in SMALL else len(SMALL))
+    chosen = select("Model", choices, start.model if start.model in SMALL else _OWN)
     if chosen == _OWN:
         return {"model": _own_model(workspace, file, function)}
     batch = st.number_input("Samples in a batch", min_value=1, value=start.batch, placeholder="2", help=_WHY_BATCH)
@@ -74,19 +74,19 @@ def _own_model(workspace: Workspace, file: str, function: str) -> str:
     if not files:
         show_notice(f"No Python file below {workspace.folder} names torch.", warns=True)
         return ":"
-    chosen = st.selectbox("File", files, index=files.index(file) if file in files else 0)
+    chosen = select("File", files, file)
     functions = workspace.functions(chosen)
     if not functions:
         show_notice("No function in this file returns a model: one without arguments that returns (model, inputs).")
         return f"{chosen}:"
-    name = st.selectbox("Function", functions, index=functions.index(function) if function in functions else 0)
+    name = select("Function", functions, function)
     return f"{chosen}:{name}"
 
 
 def _comparison_fields(start: QuickRun) -> dict[str, Any]:
     show("heading.html.j2", title="Comparison with eager")
     other = start.backend not in _BACKENDS
-    backend = st.selectbox("Backend", _BACKENDS, index=len(_BACKENDS) - 1 if other else _BACKENDS.index(start.backend))
+    backend = select("Backend", _BACKENDS, _BACKENDS[-1] if other else start.backend)
     if backend == _BACKENDS[-1]:
         backend = st.text_input("Where it is", value=start.backend if other else "", placeholder="module:name").strip()
     rtol, atol = st.columns(2)
@@ -105,9 +105,7 @@ def _comparison_fields(start: QuickRun) -> dict[str, Any]:
 def _limit_fields(workspace: Workspace, start: QuickRun) -> dict[str, Any]:
     show("heading.html.j2", title="Limits of the device")
     files = [_NONE, *workspace.capability_files()]
-    file = st.selectbox(
-        "Capability file", files, index=files.index(start.device_file) if start.device_file in files else 0
-    )
+    file = select("Capability file", files, start.device_file)
     alignment = st.number_input("Alignment", min_value=1, value=start.alignment, placeholder="any", help=_WHY_ALIGNMENT)
     dtypes = st.text_input("Dtypes", value=start.dtypes, placeholder="float32,int64").strip()
     memory = st.text_input("Memory at once", value=start.max_memory, placeholder="2MiB").strip()
@@ -175,7 +173,7 @@ def _show_progress(workspace: Workspace) -> None:
     found = _RUN_LINE.fullmatch(lines[-2]) if len(lines) > 1 else None
     if found and workspace.find(found[1]):
         del st.session_state[_RUNNING]
-        st.switch_page(st.session_state["run page"], query_params={"run": found[1]})
+        st.switch_page(page_of("run"), query_params={"run": found[1]})
     endings = {REFUSED: "The command refused these settings. See its lines above.", INTERRUPTED: "Stopped."}
     show_notice(endings.get(running.code or 0, f"It ended with exit code {running.code}."), warns=True)
     if st.button("Back to the form"):

@@ -17,9 +17,12 @@ from repro_runner.report.parts.minified import minified_view
 from repro_runner.runs.run_folder import REPORT
 from repro_runner.ui.folder import Workspace
 from repro_runner.ui.graph_viewer import show_drawing
-from repro_runner.ui.shown import choose, read_or_complain, show, show_notice, show_title, titles_of
+from repro_runner.ui.shown import choose, page_of, read_or_complain, select, show, show_notice, show_title, titles_of
 from repro_runner.ui.timeline import show_timeline
 
+_OVERVIEW = "Overview"
+_COMMAND = "command"
+"""The field of a manifest with the command that repeats the run."""
 _TABS = {
     "Violations": ("violations", "op_support"),
     "Breaks": ("breaks",),
@@ -30,6 +33,8 @@ _TABS = {
     "Benchmark": ("bench", "break_cost"),
 }
 """Title -> the parts of a report that are shown under it."""
+_HIGH, _FEW_LINES = 660, 24
+"""The height of a long text, in pixels; a text of a few lines is as high as it is."""
 _WORST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
@@ -49,13 +54,6 @@ def show_page(workspace: Workspace) -> None:
     if contents is None:
         return
     judged = judge_parts(contents)
-    _show_head(contents, judged)
-    _show_actions(contents)
-    _show_tabs(contents, {each.part.kind: each for each in judged})
-
-
-def _show_head(contents: RunContents, judged: list[Judged]) -> None:
-    unreadable = {name: why for name, why in contents.unreadable.items() if name.startswith(("graphs/", "failures"))}
     show(
         "run.html.j2",
         id=contents.run.id,
@@ -63,11 +61,22 @@ def _show_head(contents: RunContents, judged: list[Judged]) -> None:
         title=subject_of(contents),
         when=shown_time(contents.manifest.get("started")),
         environment=describe_environment(contents.manifest),
-        settings=describe_settings(contents.manifest),
+    )
+    _show_tabs(contents, {each.part.kind: each for each in judged})
+
+
+def _show_overview(contents: RunContents, judged: list[Judged]) -> None:
+    show(
+        "overview.html.j2",
         judged=judged,
-        unreadable=unreadable,
+        unreadable={name: why for name, why in contents.unreadable.items() if name.startswith(("graphs/", "failures"))},
         unchecked=unchecked(contents),
     )
+    _show_actions(contents)
+    settings = [each for each in describe_settings(contents.manifest) if each[0] != _COMMAND]
+    show("settings.html.j2", settings=settings, environment=describe_environment(contents.manifest))
+    if command := contents.manifest.get(_COMMAND):
+        st.code(str(command), language="bash", wrap_lines=True)
 
 
 def _show_actions(contents: RunContents) -> None:
@@ -75,19 +84,20 @@ def _show_actions(contents: RunContents) -> None:
     with st.container(horizontal=True):
         page = (run.path / REPORT).read_bytes() if run.has(REPORT) else render_report(contents).encode("utf-8")
         st.download_button("Report as one file", page, file_name=f"{run.id}.html", mime="text/html")
-        st.link_button("Compare with another", f"compare?b={run.id}")
-        st.link_button("Run again with other settings", f"new?like={run.id}")
+        if st.button("Compare with another"):
+            st.switch_page(page_of("compare"), query_params={"b": run.id})
+        if st.button("Run again with other settings"):
+            st.switch_page(page_of("new"), query_params={"like": run.id})
 
 
 def _show_tabs(contents: RunContents, judged: Mapping[str, Judged]) -> None:
     there = {title: [judged[kind] for kind in kinds if kind in judged] for title, kinds in _TABS.items()}
-    titles = [title for title, parts in there.items() if parts]
-    if not titles:
-        return
+    titles = [_OVERVIEW, *(title for title, parts in there.items() if parts)]
 
     def with_mark(title: str) -> str:
-        states = {each.verdict.state for each in there[title]}
-        return f"{MARKS[next(state for state in _WORST if state in states)]} {title}"
+        states = {each.verdict.state for each in there.get(title, ())}
+        worst = next((state for state in _WORST if state in states), "")
+        return f"{MARKS[worst]} {title}" if worst else title
 
     asked = st.query_params.get("part", titles[0])
     chosen = st.segmented_control(
@@ -101,7 +111,9 @@ def _show_tabs(contents: RunContents, judged: Mapping[str, Judged]) -> None:
     )
     title = chosen or titles[0]
     st.query_params["part"] = title
-    for each in there[title]:
+    if title == _OVERVIEW:
+        _show_overview(contents, list(judged.values()))
+    for each in there.get(title, ()):
         _show_part(contents, each, heading=len(there[title]) > 1)
 
 
@@ -125,18 +137,20 @@ def _show_graphs(contents: RunContents, document: Mapping[str, Any], section: Ma
         for graph in graphs
         for part in graph["parts"]
     }
-    title = st.selectbox("Drawing", list(parts), index=min(1, len(parts) - 1), key=f"drawing of {contents.run.id}")
+    titles = list(parts)
+    title = select("Drawing", titles, titles[:2][-1], key=f"drawing of {contents.run.id}")
     graph, part = parts[title]
     drawn, written = st.columns([3, 2])
     with drawn:
         show_drawing(part["drawing"], title)
     with written:
         if part["text"] is not None and part["text"].content is not None:
-            st.code(part["text"].text, language="python", height=660)
+            text = part["text"].text
+            st.code(text, language="python", height=_HIGH if text.count("\n") > _FEW_LINES else "content")
     show("section.html.j2", section=section, heading=False)
     lowered = dict(graph["lowered"])
     if lowered and st.toggle("Show what Inductor made of it"):
-        name = st.selectbox("File", list(lowered))
+        name = select("File", list(lowered))
         st.code(lowered[name].text, language="python", height=480)
 
 

@@ -16,7 +16,7 @@ from repro_runner.report.parts.catalogue import judge_parts
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import describe_run, is_being_written
 from repro_runner.ui.folder import Workspace
-from repro_runner.ui.shown import show, show_notice, show_title
+from repro_runner.ui.shown import select, show, show_notice, show_title
 
 _EVERY = "all"
 _STATES = {_EVERY: "", "failed": BREAKS, "doubtful": DOUBT, "passed": WORKS, "damaged": "damaged"}
@@ -45,10 +45,10 @@ def _filtered(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     asked = st.query_params
     model, verb, state = st.columns([3, 1, 1])
     words = model.text_input("Model", value=asked.get("model", ""), placeholder="a part of its name")
-    verbs = [_EVERY, *sorted({run["verb"] for run in runs})]
-    chosen_verb = verb.selectbox("Command", verbs, index=_place(verbs, asked.get("verb", _EVERY)))
-    states = list(_STATES)
-    chosen_state = state.selectbox("Result", states, index=_place(states, asked.get("result", _EVERY)))
+    with verb:
+        chosen_verb = select("Command", [_EVERY, *sorted({run["verb"] for run in runs})], asked.get("verb"))
+    with state:
+        chosen_state = select("Result", list(_STATES), asked.get("result"))
     kept = {"model": words, "verb": chosen_verb, "result": chosen_state}
     st.query_params.from_dict({name: value for name, value in kept.items() if value and value != _EVERY})
     return [
@@ -58,10 +58,6 @@ def _filtered(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
         and chosen_verb in (_EVERY, run["verb"])
         and (chosen_state == _EVERY or run["filed"] == _STATES[chosen_state])
     ]
-
-
-def _place(options: list[str], asked: str) -> int:
-    return options.index(asked) if asked in options else 0
 
 
 def _described(run: RunFolder) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from repro_runner.runs import RunFolder
 
 _HERE = Path(__file__).parent
 _OWN = _HERE / "templates"
+_PAGES = "pages of the app"
 
 
 def show(template: str, **content: Any) -> None:
@@ -56,6 +57,16 @@ def read_or_complain(run: RunFolder) -> RunContents | None:
         return None
 
 
+def page_of(name: str) -> Any:
+    """The page of this name, to go to with `st.switch_page`."""
+    return st.session_state[_PAGES][name]
+
+
+def keep_pages(pages: Mapping[str, Any]) -> None:
+    """Let pages find each other by name."""
+    st.session_state[_PAGES] = pages
+
+
 def titles_of(runs: Iterable[RunFolder]) -> dict[str, str]:
     """Id -> how a list names the run: its model, then the id, which begins with the time."""
     titles = {}
@@ -68,11 +79,15 @@ def titles_of(runs: Iterable[RunFolder]) -> dict[str, str]:
     return titles
 
 
+def select(label: str, options: Sequence[str], first: str | None = None, **more: Any) -> str:
+    """A list to choose from, which begins with `first`, or else with the first of all."""
+    return str(st.selectbox(label, options, index=options.index(first) if first in options else 0, **more))
+
+
 def choose(label: str, options: Sequence[str], *, parameter: str, default: str = "", **more: Any) -> str:
     """A list to choose from. What is chosen stands in the address, so that it can be shared."""
     asked = st.query_params.get(parameter, default)
-    index = options.index(asked) if asked in options else 0
-    chosen = st.selectbox(label, options, index=index, key=f"choose-{parameter}", **more)
+    chosen = select(label, options, asked, key=f"choose-{parameter}", **more)
     if chosen != options[0] or parameter in st.query_params:
         st.query_params[parameter] = chosen
-    return str(chosen)
+    return chosen

@@ -4,6 +4,7 @@ const STEP = 1.25;
 const LEAST = 0.02;
 const MOST = 16;
 const MOVE = 80;
+const READABLE = 0.6; // of a large drawing, a part that can be read is shown first
 
 export default function ({ parentElement, data }) {
   const stage = parentElement.querySelector(".stage");
@@ -12,7 +13,7 @@ export default function ({ parentElement, data }) {
   const left = new AbortController();
   const { signal } = left;
   let [x, y, scale] = [0, 0, 1];
-  let fitted = "width";
+  let fitted = "begin";
 
   function draw() {
     image.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
@@ -33,9 +34,9 @@ export default function ({ parentElement, data }) {
     if (!width || !stage.clientWidth) return;
     const across = stage.clientWidth / width;
     const whole = Math.min(across, stage.clientHeight / height);
-    scale = { width: Math.min(across, 1.5), fit: whole, real: 1 }[how];
-    x = Math.max(0, (stage.clientWidth - width * scale) / 2);
-    y = how === "fit" ? Math.max(0, (stage.clientHeight - height * scale) / 2) : 0;
+    scale = { begin: Math.min(1, Math.max(READABLE, across)), width: across, fit: whole, real: 1 }[how];
+    x = (stage.clientWidth - width * scale) / 2;
+    y = how === "fit" ? (stage.clientHeight - height * scale) / 2 : 0;
     fitted = how;
     draw();
   }
@@ -109,13 +110,13 @@ export default function ({ parentElement, data }) {
   }
   const sizes = new ResizeObserver(() => fitted && fit(fitted));
   sizes.observe(stage);
-  image.addEventListener("load", () => fit("width"), { signal });
+  image.addEventListener("load", () => fit("begin"), { signal });
   if (image.src !== data.address) {
     image.src = data.address;
     image.alt = data.label;
     stage.setAttribute("aria-label", data.label);
   } else {
-    fit("width");
+    fit("begin");
   }
 
   return () => {
