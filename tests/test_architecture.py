@@ -29,7 +29,7 @@ LAYERS = (
     *("capture", "model_under_test", "constraints", "graphs", "runs"),
     *("runner", "minifier", "backends", "aot_backend", "adapters"),
     *("explain", "logs", "diff", "guards", "bench", "lessons"),
-    *("fix_report", "assistant", "report", "demo", "pytest_plugin", "cli"),
+    *("fix_report", "assistant", "report", "demo", "ui", "pytest_plugin", "cli"),
 )
 """The rooms of repro_runner from below: each imports only rooms that stand before it, and itself."""
 

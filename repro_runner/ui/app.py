@@ -10,7 +10,7 @@ from repro_runner.ui import compare_page, new_run_page, run_page, runs_page
 from repro_runner.ui.folder import Workspace
 from repro_runner.ui.shown import keep_pages, show_style
 
-st.set_page_config(page_title="graphbreak", page_icon="◆", layout="wide")
+st.set_page_config(page_icon="◆", layout="wide")
 workspace = Workspace.current()
 PAGES = {
     "runs": st.Page(partial(runs_page.show_page, workspace), title="Runs", url_path="runs", default=True),

@@ -13,7 +13,7 @@ from repro_runner.demo.quick import SMALL, QuickRun
 from repro_runner.exit_codes import INTERRUPTED, REFUSED
 from repro_runner.process import Background, module_command
 from repro_runner.ui.folder import Workspace
-from repro_runner.ui.shown import page_of, read_or_complain, select, show, show_notice, show_title
+from repro_runner.ui.shown import page_of, read_or_complain, select, show, show_code, show_notice, show_title
 
 _BACKENDS = ("aot", "inductor", "mock", "eager", "another …")
 _OWN = "a file of mine"
@@ -29,7 +29,7 @@ def show_page(workspace: Workspace) -> None:
         _show_progress(workspace)
         return
     quick = _form(workspace, _settings_to_begin_with(workspace))
-    st.code(quick.command(), language="bash", wrap_lines=True)
+    show_code(quick.command(), "bash", wrap_lines=True)
     problems = [*quick.problems(), *_outside(workspace, quick)]
     if problems:
         show_notice(*map(str, problems), warns=True)
@@ -164,7 +164,7 @@ def _show_progress(workspace: Workspace) -> None:
     """The lines of the command; when it has ended, its run, or what it complains about."""
     running: Background = st.session_state[_RUNNING]
     lines = running.lines
-    st.code("\n".join(lines) or "starting …", language=None, wrap_lines=True)
+    show_code("\n".join(lines) or "starting …", None, wrap_lines=True)
     if running.running:
         if st.button("Stop"):
             running.stop()

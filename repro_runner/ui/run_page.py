@@ -17,7 +17,17 @@ from repro_runner.report.parts.minified import minified_view
 from repro_runner.runs.run_folder import REPORT
 from repro_runner.ui.folder import Workspace
 from repro_runner.ui.graph_viewer import show_drawing
-from repro_runner.ui.shown import choose, page_of, read_or_complain, select, show, show_notice, show_title, titles_of
+from repro_runner.ui.shown import (
+    choose,
+    page_of,
+    read_or_complain,
+    select,
+    show,
+    show_code,
+    show_notice,
+    show_title,
+    titles_of,
+)
 from repro_runner.ui.timeline import show_timeline
 
 _OVERVIEW = "Overview"
@@ -76,7 +86,7 @@ def _show_overview(contents: RunContents, judged: list[Judged]) -> None:
     settings = [each for each in describe_settings(contents.manifest) if each[0] != _COMMAND]
     show("settings.html.j2", settings=settings, environment=describe_environment(contents.manifest))
     if command := contents.manifest.get(_COMMAND):
-        st.code(str(command), language="bash", wrap_lines=True)
+        show_code(str(command), "bash", wrap_lines=True)
 
 
 def _show_actions(contents: RunContents) -> None:
@@ -146,12 +156,12 @@ def _show_graphs(contents: RunContents, document: Mapping[str, Any], section: Ma
     with written:
         if part["text"] is not None and part["text"].content is not None:
             text = part["text"].text
-            st.code(text, language="python", height=_HIGH if text.count("\n") > _FEW_LINES else "content")
+            show_code(text, height=_HIGH if text.count("\n") > _FEW_LINES else "content")
     show("section.html.j2", section=section, heading=False)
     lowered = dict(graph["lowered"])
     if lowered and st.toggle("Show what Inductor made of it"):
         name = select("File", list(lowered))
-        st.code(lowered[name].text, language="python", height=480)
+        show_code(lowered[name].text, height=480)
 
 
 def _show_guards(contents: RunContents, document: Mapping[str, Any], section: Mapping[str, Any]) -> None:
@@ -164,7 +174,7 @@ def _show_minified(contents: RunContents, document: Mapping[str, Any], section: 
     show("section.html.j2", section=section, heading=False)
     program = minified_view(document, contents).get("program")
     if program is not None and program.content is not None:
-        st.code(program.text, language="python", line_numbers=True)
+        show_code(program.text, line_numbers=True)
         st.download_button("Download the program", program.content, file_name=program.name.rpartition("/")[2])
 
 

@@ -10,7 +10,9 @@ import streamlit as st
 
 from registry.errors import InvalidInput
 from registry.stylesheet import read_palette, read_stylesheet
+from repro_runner.output.html import fit_for_html
 from repro_runner.output.templates import html_templates, text_templates
+from repro_runner.output.terminal import plain
 from repro_runner.report.contents import RunContents, read_contents
 from repro_runner.report.page import TEMPLATES
 from repro_runner.report.parts import MARKS
@@ -33,6 +35,11 @@ def show_title(title: str, about: str) -> None:
 def show_notice(*lines: str, warns: bool = False) -> None:
     """Sentences in a soft colour; with `warns`, as a warning."""
     show("notice.html.j2", lines=lines, warns=warns)
+
+
+def show_code(text: str, language: str | None = "python", **more: Any) -> None:
+    """Text as it is, with a button that copies it. What a browser would not show is spelt out."""
+    st.code(str(fit_for_html(text)), language=language, **more)
 
 
 def show_style() -> None:
@@ -75,7 +82,7 @@ def titles_of(runs: Iterable[RunFolder]) -> dict[str, str]:
             subject = str(run.manifest().get("subject") or "")
         except InvalidInput:
             subject = "(damaged)"
-        titles[run.id] = " · ".join(filter(None, [subject, run.id]))
+        titles[run.id] = plain(" · ".join(filter(None, [subject, run.id])))
     return titles
 
 
