@@ -38,8 +38,8 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
-MOST_FILES = 279
-MOST_LINES = 40_200
+MOST_FILES = 293
+MOST_LINES = 42_000
 LONGEST_FUNCTION = 60
 
 
@@ -163,7 +163,7 @@ def test_torch_is_imported_only_in_repro_runner(room: str) -> None:
     assert [f"{name_of(path)}:{line}" for path in modules(room) for line in imports_torch(path)] == []
 
 
-HEAVY = {"torch", "requests", "jinja2", "liquid", "markdown", "rich"}
+HEAVY = {"torch", "requests", "jinja2", "liquid", "markdown", "rich", "streamlit", "altair"}
 
 
 def packages_loaded_by(command: list[str]) -> set[str]:
@@ -175,7 +175,12 @@ def packages_loaded_by(command: list[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     "command",
-    [["generate_site.py", "--help"], ["-m", "repro_runner", "--help"], ["-m", "repro_runner", "show", "--help"]],
+    [
+        ["generate_site.py", "--help"],
+        ["-m", "repro_runner", "--help"],
+        ["-m", "repro_runner", "show", "--help"],
+        ["-m", "repro_runner", "ui", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(command: list[str]) -> None:
     loaded = packages_loaded_by(command)

@@ -70,11 +70,12 @@ class Background:
         return not self._ended.is_set()
 
     def stop(self) -> None:
-        """End it, as Ctrl-C would, and wait; what is left of it after a few seconds is killed."""
+        """End it, as Ctrl-C would, and wait. What is left of it then, or after a few seconds, is killed."""
         if self._process is None or not self.running:
             return
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(self._process.pid, signal.SIGINT)
-        if not self._ended.wait(_GRACE):
-            kill_group(self._process.pid)
-            self._ended.wait(_GRACE)
+        process = self._process
+        with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+            os.kill(process.pid, signal.SIGINT)
+            process.wait(_GRACE)
+        kill_group(process.pid)
+        self._ended.wait(_GRACE)

@@ -75,7 +75,7 @@ def test_a_planted_fault_is_found_and_would_be_minified() -> None:
     contents = read_contents(run)
     assert contents.failures == {}
     assert contents.documents["numerics"]["test"] == FAULTY
-    assert contents.documents["numerics"]["first_difference"]["op"]["target"].endswith("relu")
+    assert contents.documents["numerics"]["first_difference"]["op"]["name"].endswith("relu")
     assert [each["op"] for each in contents.documents["violations"]["violations"]] == ["aten.relu.default"]
     assert contents.documents["guards"]["compiled_in"] == {"0/0": 1, "0/1": 3}
     assert contents.manifest["alignment"] == 3
