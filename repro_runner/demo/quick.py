@@ -145,7 +145,7 @@ def take_quick_run(
         say,
         verb="demo",
         minify=True,
-        **{"backend": quick.backend, **manifest, "command": quick.command()},
+        **{**manifest, "backend": quick.backend, "command": quick.command()},
     )
 
 

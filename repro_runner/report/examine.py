@@ -23,6 +23,8 @@ from repro_runner.runs import RunFolder
 
 STEPS = {"check": "violations", "diff": "numerics", "guards": "guards"}
 """Verb -> the kind of document with its result."""
+_KEPT = ("device_file", "seed", "backend", "gradients", "rtol", "atol", "decompositions")
+"""What the manifest keeps of an examination."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,8 +83,8 @@ def examine(
     module = MODELS[examination.model].module if examination.model in MODELS else ""
     with isolation(*filter(None, ["repro_runner.report.steps", module])) as children:
         _load(children, examination, limits)
-        about = {"device_file": examination.device_file, "seed": examination.seed, **manifest}
-        run = RunFolder.create(verb, subject=examination.model, environment=environment, **about)
+        settings = {name: getattr(examination, name) for name in _KEPT}
+        run = RunFolder.create(verb, subject=examination.model, environment=environment, **{**settings, **manifest})
         try:
             _take_steps(children, examination, run, limits, say, minify)
         except KeyboardInterrupt:

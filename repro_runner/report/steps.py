@@ -18,6 +18,7 @@ from repro_runner.bench.catalogue import MODELS
 from repro_runner.bench.networks import make_subject
 from repro_runner.capture.breaks import breaks_document
 from repro_runner.diff import ComparisonConfig, diff_model
+from repro_runner.diff.execution import named_backend
 from repro_runner.graphs.by_name import find_backend
 from repro_runner.guards import find_calls, inspect_model
 from repro_runner.minifier import search_failure, write_search
@@ -47,9 +48,11 @@ class _LoadedModel:
 
 
 def load(arguments: dict[str, Any]) -> None:
-    """The task of the first child: load the model and run it. InvalidInput if it, or the capability file, is not
-    valid."""
-    _load(Examination(**arguments))
+    """The task of the first child: load the model and run it. InvalidInput if it, the capability file or the name of
+    the backend is not valid."""
+    asked = Examination(**arguments)
+    named_backend(asked.backend)
+    _load(asked)
 
 
 def take_step(arguments: StepArguments) -> None:

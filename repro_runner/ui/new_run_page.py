@@ -164,7 +164,8 @@ def _show_progress(workspace: Workspace) -> None:
     """The lines of the command; when it has ended, its run, or what it complains about."""
     running: Background = st.session_state[_RUNNING]
     lines = running.lines
-    show_code("\n".join(lines) or "starting …", None, wrap_lines=True)
+    if running.code != REFUSED:
+        show_code("\n".join(lines) or "starting …", None, wrap_lines=True)
     if running.running:
         if st.button("Stop"):
             running.stop()
@@ -174,8 +175,12 @@ def _show_progress(workspace: Workspace) -> None:
     if found and workspace.find(found[1]):
         del st.session_state[_RUNNING]
         st.switch_page(page_of("run"), query_params={"run": found[1]})
-    endings = {REFUSED: "The command refused these settings. See its lines above.", INTERRUPTED: "Stopped."}
-    show_notice(endings.get(running.code or 0, f"It ended with exit code {running.code}."), warns=True)
+    if running.code == REFUSED:
+        show_notice(*lines, warns=True)
+    else:
+        show_notice(
+            "Stopped." if running.code == INTERRUPTED else f"It ended with exit code {running.code}.", warns=True
+        )
     if st.button("Back to the form"):
         del st.session_state[_RUNNING]
         st.rerun()

@@ -35,6 +35,14 @@ def make_model():
 """
 
 
+@pytest.fixture(autouse=True)
+def patience() -> Iterator[None]:
+    """The first page waits for Python to import streamlit, on a busy machine for long."""
+    expect.set_options(timeout=60_000)
+    yield
+    expect.set_options(timeout=5_000)
+
+
 @dataclass
 class Server:
     """A running `graphbreak ui`."""
@@ -151,7 +159,7 @@ def test_pages_fit_their_window_and_can_be_used_by_everybody(
         for address in addresses:
             page.goto(f"{server.address}/{address}")
             page.locator(".graphbreak").first.wait_for()
-            expect(page.get_by_test_id("stStatusWidget")).to_have_count(0, timeout=30_000)
+            expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
             wide = page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth")
             assert wide <= width, address
             found = Axe().run(page, context={"include": [[".graphbreak"]]})
@@ -176,6 +184,26 @@ def test_a_run_is_started_from_the_form_and_opens_when_it_has_ended(project: Pat
             page.get_by_role("button", name="Report as one file").click()
         assert download.value.path().read_bytes() == (run.path / "report.html").read_bytes()
         assert server.faults == []
+
+
+@pytest.mark.prove
+@pytest.mark.torch
+def test_two_tabs_run_two_commands_and_each_shows_its_own_complaint(project: Path, browser: Browser) -> None:
+    names = ("one.missing:backend", "two.missing:backend")
+    with serving(project) as server, browser.new_context() as context:
+        tabs = {name: context.new_page() for name in names}
+        for name, tab in tabs.items():
+            tab.goto(f"{server.address}/new")
+            tab.get_by_role("combobox", name="Backend").click()
+            tab.get_by_role("option", name="another …").click()
+            tab.get_by_label("Where it is").fill(name)
+            tab.keyboard.press("Enter")
+            expect(tab.get_by_text(f"--backend {name}")).to_be_visible()
+            tab.get_by_role("button", name="Run", exact=True).click()
+        for name, tab in tabs.items():
+            expect(tab.get_by_text(f"{name}: can't be imported")).to_be_visible(timeout=240_000)
+            assert tab.locator(".warning").count() == 1
+        assert list_runs(project / ".graphbreak") == []
 
 
 @pytest.mark.prove
