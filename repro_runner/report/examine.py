@@ -78,7 +78,8 @@ def examine(
     """Take every step, each in a child. `say` gets a line when a step begins, and one if it fails.
 
     With `minify`, the last step shrinks what failed. `verb` and `manifest` are for the manifest of the run.
-    InvalidInput if there is no such model, or if it fails without a compiler, too; then no run is made.
+    InvalidInput if there is no such model or backend, or if the model fails without a compiler, too; then no run is
+    made.
     """
     module = MODELS[examination.model].module if examination.model in MODELS else ""
     with isolation(*filter(None, ["repro_runner.report.steps", module])) as children:
