@@ -33,6 +33,7 @@ def test_a_port_that_is_taken_is_refused_in_a_line(taken: int, capsys: pytest.Ca
 def test_without_a_port_the_first_free_one_is_taken() -> None:
     first = choose_port(None)
     with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server may have been there a moment ago
         server.bind((HOST, first))
         server.listen()
         assert FIRST_PORT <= first < choose_port(None)
