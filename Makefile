@@ -32,7 +32,7 @@ $(VENV)/.light: pyproject.toml
 	@touch $@
 
 $(VENV)/.test: pyproject.toml constraints.txt $(VENV)/.light
-	$(PY) -m pip install --quiet --editable '.[torch,toolkit,ray,llm,agents,test]' --constraint constraints.txt
+	$(PY) -m pip install --quiet --editable '.[torch,toolkit,ray,llm,agents,ui,test]' --constraint constraints.txt
 	@touch $@
 
 tools:

@@ -29,7 +29,7 @@ LAYERS = (
     *("capture", "model_under_test", "constraints", "graphs", "runs"),
     *("runner", "minifier", "backends", "aot_backend", "adapters"),
     *("explain", "logs", "diff", "guards", "bench", "lessons"),
-    *("fix_report", "assistant", "agents", "scoring", "report", "demo", "pytest_plugin", "cli"),
+    *("fix_report", "assistant", "agents", "scoring", "report", "demo", "ui", "pytest_plugin", "cli"),
 )
 """The rooms of repro_runner from below: each imports only rooms that stand before it, and itself."""
 
@@ -163,7 +163,7 @@ def test_torch_is_imported_only_in_repro_runner(room: str) -> None:
     assert [f"{name_of(path)}:{line}" for path in modules(room) for line in imports_torch(path)] == []
 
 
-HEAVY = {"torch", "requests", "jinja2", "liquid", "markdown", "rich"}
+HEAVY = {"torch", "requests", "jinja2", "liquid", "markdown", "rich", "streamlit", "altair"}
 
 
 def packages_loaded_by(command: list[str]) -> set[str]:
@@ -175,7 +175,12 @@ def packages_loaded_by(command: list[str]) -> set[str]:
 
 @pytest.mark.parametrize(
     "command",
-    [["generate_site.py", "--help"], ["-m", "repro_runner", "--help"], ["-m", "repro_runner", "show", "--help"]],
+    [
+        ["generate_site.py", "--help"],
+        ["-m", "repro_runner", "--help"],
+        ["-m", "repro_runner", "show", "--help"],
+        ["-m", "repro_runner", "ui", "--help"],
+    ],
 )
 def test_help_imports_nothing_heavy(command: list[str]) -> None:
     loaded = packages_loaded_by(command)

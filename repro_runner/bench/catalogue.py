@@ -36,11 +36,17 @@ class ModelEntry:
     name: str
     title: str
     sizes: Mapping[str, Shape]
+    padded: str = ""
+    """What padding adds to a sample: `tokens`, which a mask leaves out, or `pixels`; empty if it knows no padding."""
+    module: str = ""
+    """The module of transformers that it is made of, which takes seconds to import; empty: it needs torch alone."""
 
 
 BERT = ModelEntry(
     name="bert",
     title="BERT-base-multilingual",
+    padded="tokens",
+    module="transformers.models.bert.modeling_bert",
     sizes={
         "full": Shape(
             parameters=177_853_440,
@@ -68,6 +74,8 @@ BERT = ModelEntry(
 RESNET = ModelEntry(
     name="resnet",
     title="ResNet-18",
+    padded="pixels",
+    module="transformers.models.resnet.modeling_resnet",
     sizes={
         "full": Shape(
             parameters=11_689_512,

@@ -20,14 +20,22 @@ _EMBEDDED = 0.02
 """Small, as language models are initialised: torch's own 1 gives scores whose rounding errors look like mistakes."""
 
 
-def make_subject(name: str, size: str, device: str, *, seed: int = 0) -> ModelUnderTest:
-    """A model of the catalogue in evaluation mode, and a batch for it."""
+def make_subject(
+    name: str, size: str, device: str, *, seed: int = 0, batch: int | None = None, padding: int = 0
+) -> ModelUnderTest:
+    """A model of the catalogue in evaluation mode, and a batch for it.
+
+    `batch`: samples in it, if not those of the catalogue. `padding`: so many tokens that are masked, or so many rows
+    and columns of zeros around an image. A model that knows no padding gets none.
+    """
     shape = MODELS[name].sizes[size]
     torch.manual_seed(seed)
     with torch.device(device):
         model = make_model(name, size)
-        inputs = _inputs(name, shape, shape.batch.get(torch.device(device).type, shape.batch["cuda"]))
-    return ModelUnderTest(name=name, model=model, args=inputs, seed=seed)
+        samples = batch or shape.batch.get(torch.device(device).type, shape.batch["cuda"])
+        inputs = _inputs(name, shape, samples)
+    padded, mask = _padded(MODELS[name].padded, inputs[0], padding)
+    return ModelUnderTest(name=name, model=model, args=(padded,), kwargs=mask, seed=seed)
 
 
 def make_model(name: str, size: str) -> nn.Module:
@@ -45,6 +53,16 @@ def _inputs(name: str, shape: Shape, batch: int) -> tuple[torch.Tensor, ...]:
         return (torch.randn(batch, *shape.sample),)
     vocabulary = shape.settings.get("vocab_size") or shape.settings["vocabulary"]
     return (torch.randint(vocabulary, (batch, *shape.sample)),)
+
+
+def _padded(how: str, sample: Tensor, padding: int) -> tuple[Tensor, dict[str, Tensor]]:
+    """The batch with its padding, and the keywords that tell the model about it."""
+    if not padding or not how:
+        return sample, {}
+    if how == "pixels":
+        return functional.pad(sample, (padding,) * 4), {}
+    mask = functional.pad(torch.ones_like(sample), (0, padding))
+    return functional.pad(sample, (0, padding)), {"attention_mask": mask}
 
 
 def _bert(settings: Mapping[str, int]) -> nn.Module:

@@ -40,6 +40,7 @@ VERBS = {
     "search": "find graph breaks by words, by code or by a message; needs no torch",
     "show": "show what the registry knows about an id",
     "status": "count the ids with a program and a fix",
+    "ui": "show the runs of a folder in a browser, compare them, and start new ones",
     "watch": "run a repro again whenever it is saved",
 }
 SHORT_FORMS = {"clean": ["artifacts", "clean"], "list": ["artifacts", "list"]}

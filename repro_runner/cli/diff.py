@@ -12,6 +12,7 @@ from repro_runner.cli.in_child import Done, Work, print_done, run_in_child, tell
 from repro_runner.cli.model_arguments import (
     add_decompositions,
     add_model_arguments,
+    not_negative,
     positive_number,
     read_model,
     whole_number,
@@ -93,9 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--gradients", action="store_true", help="run a backward, and compare gradients, too")
     parser.add_argument("--repeats", type=positive_number, default=2, metavar="N", help="runs of each side; default: 2")
     relative = parser.add_mutually_exclusive_group()
-    relative.add_argument("--rtol", type=_not_negative, help="relative tolerance; default: torch.testing's, by dtype")
+    relative.add_argument("--rtol", type=not_negative, help="relative tolerance; default: torch.testing's, by dtype")
     relative.add_argument("--max-ulp", type=whole_number, metavar="N", help="instead: so many representable values")
-    parser.add_argument("--atol", type=_not_negative, help="absolute tolerance; default: torch.testing's, by dtype")
+    parser.add_argument("--atol", type=not_negative, help="absolute tolerance; default: torch.testing's, by dtype")
     parser.add_argument("--pictures", action="store_true", help="draw heat maps and plots of the errors")
     parser.add_argument("--no-search", dest="search", action="store_false", help="don't look for the first op")
     parser.add_argument("--json", action="store_true", help="the comparison as one JSON object")
@@ -105,10 +106,3 @@ def _parser() -> argparse.ArgumentParser:
 def _summary(report: DiffReport, run: RunFolder) -> str:
     hint = ["`graphbreak minify` finds the smallest program that fails so"] if report.failure else []
     return "\n".join([report.summary(), *hint, f"run {plain(run.id)}"])
-
-
-def _not_negative(text: str) -> float:
-    value = float(text)
-    if not value >= 0:
-        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
-    return value

@@ -82,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _minify(arguments: argparse.Namespace, given: Work) -> tuple[RunFolder, Search]:
-    from repro_runner.minifier import minified_document, search_failure
+    from repro_runner.minifier import search_failure, write_search
 
     constraints = None
     if arguments.device_file is not None:
@@ -102,18 +102,10 @@ def _minify(arguments: argparse.Namespace, given: Work) -> tuple[RunFolder, Sear
         say=lambda line: print(plain(line), file=sys.stderr),
     )
     run = RunFolder.create("minify", subject=subject.name, **given["manifest"], **_settings(arguments))
-    if search.program is not None:
-        _write(run, search.program)
-    run.write_json("minified.json", minified_document(search))
+    write_search(run, search)
     if search.program is not None and arguments.out is not None:
         search.program.write(arguments.out)
     return run, search
-
-
-def _write(run: RunFolder, program: MinifiedProgram) -> None:
-    path = run.write_text(f"minified/{program.file_name}", program.script)
-    if (inputs := program.inputs_file()) is not None:
-        run.write_bytes(f"minified/{path.with_suffix('.pt').name}", inputs)
 
 
 def _result(arguments: argparse.Namespace, run: RunFolder, search: Search) -> str:

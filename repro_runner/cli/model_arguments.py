@@ -44,6 +44,34 @@ def add_decompositions(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--decompositions", choices=["none", "core-aten", "inductor"], help=what)
 
 
+def add_tolerances(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments --rtol and --atol."""
+    for name, what in (("rtol", "relative"), ("atol", "absolute")):
+        parser.add_argument(
+            f"--{name}",
+            type=not_negative,
+            metavar="NUMBER",
+            help=f"{what} tolerance of the comparison with eager; default: torch.testing's, by dtype",
+        )
+
+
+def add_pictures(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments --pictures and --no-pictures."""
+    parser.add_argument(
+        "--pictures",
+        action=argparse.BooleanOptionalAction,
+        help="draw heat maps of the errors, or don't; default: draw them if matplotlib is installed",
+    )
+
+
+def not_negative(text: str) -> float:
+    """A type for argparse: a tolerance."""
+    value = float(text)
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text} is not a number from 0 on")
+    return value
+
+
 def add_limit_arguments(parser: argparse.ArgumentParser, what: str, seconds: int = 900) -> None:
     """Add --timeout and --memory: a process that takes more is ended."""
     parser.add_argument(

@@ -16,6 +16,8 @@ from repro_runner.cli.model_arguments import (
     add_decompositions,
     add_device_file,
     add_limit_arguments,
+    add_pictures,
+    add_tolerances,
     check_device_file,
     read_limits,
 )
@@ -63,7 +65,7 @@ def main(argv: Sequence[str]) -> int:
         print("interrupted; `graphbreak report` shows what had ended", file=sys.stderr)
         return INTERRUPTED
     print(_write(arguments, [run]))
-    return _print_verdicts(read_contents(run))
+    return print_verdicts(read_contents(run))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -91,6 +93,8 @@ def _parser() -> argparse.ArgumentParser:
         "--backend", default="inductor", help="to compare with eager: one that torch knows, or module:name"
     )
     parser.add_argument("--gradients", action="store_true", help="compare gradients, and measure backwards, too")
+    add_tolerances(parser)
+    add_pictures(parser)
     add_decompositions(parser, "for `check`; a backend module:name gets aten's graphs after these, and not Dynamo's")
     parser.add_argument("--bench", action="store_true", help="measure it, too; takes minutes")
     add_limit_arguments(parser, "for each step with a model")
@@ -103,7 +107,8 @@ def _is_a_model(target: str) -> bool:
 
 def _only_for_models(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> list[str]:
     """The options that were given, and mean nothing without a model."""
-    names = ("device_file", "device", "seed", "backend", "gradients", "decompositions", "bench", "timeout", "memory")
+    names = ["device_file", "device", "seed", "backend", "gradients", "rtol", "atol", "pictures"]
+    names += ["decompositions", "bench", "timeout", "memory"]
     return [f"--{name.replace('_', '-')}" for name in names if getattr(arguments, name) != parser.get_default(name)]
 
 
@@ -118,15 +123,19 @@ def _make_run(arguments: argparse.Namespace) -> RunFolder:
         backend=arguments.backend,
         gradients=arguments.gradients,
         decompositions=arguments.decompositions or "",
+        rtol=arguments.rtol,
+        atol=arguments.atol,
+        pictures=arguments.pictures,
     )
     limits = read_limits(arguments)
-    run = examine(examination, limits, describe_environment(examination.device), _to_stderr)
+    run = examine(examination, limits, describe_environment(examination.device), to_stderr)
     if arguments.bench:
-        measure(examination, limits, run, _to_stderr)
+        measure(examination, limits, run, to_stderr)
     return run
 
 
-def _to_stderr(line: str) -> None:
+def to_stderr(line: str) -> None:
+    """Show the progress of an examination."""
     print(plain(line), file=sys.stderr, flush=True)
 
 
@@ -134,7 +143,7 @@ def _write(arguments: argparse.Namespace, runs: Sequence[RunFolder]) -> Path:
     """Write the report of the run, or the one over all runs that can be read; the others are named."""
     found, unreadable = read_several(runs)
     for path, why in unreadable.items():
-        _to_stderr(f"{path}: left out, {why}")
+        to_stderr(f"{path}: left out, {why}")
     only = found[0] if len(runs) == 1 else None
     name = f"report.{arguments.format}"
     out = arguments.out or runs_home() / name
@@ -157,7 +166,8 @@ def _write(arguments: argparse.Namespace, runs: Sequence[RunFolder]) -> Path:
     return Path(out)
 
 
-def _print_verdicts(contents: RunContents) -> int:
+def print_verdicts(contents: RunContents) -> int:
+    """Print the verdict of each part; the exit code says if one of them is bad."""
     from repro_runner.report.parts import BREAKS
     from repro_runner.report.parts.catalogue import judge_parts
 

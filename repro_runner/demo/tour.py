@@ -16,10 +16,10 @@ from repro_runner.output.terminal import plain
 from repro_runner.runs import RunFolder, list_runs, runs_home
 from repro_runner.runs.run_folder import MANIFEST
 
-_TINY = Path(__file__).with_name("tiny")
+_HERE = Path(__file__).parent
 Tell = Callable[[str], None]
 Pause = Callable[[], None]
-FILES = ("model.py", "device.yml", "faulty_gelu.py")
+FILES = ("tiny/model.py", "tiny/device.yml", "faulty.py")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +42,7 @@ class Step:
 def write_tiny_model(run: RunFolder) -> Path:
     """The model, a device and a backend with a fault, for the reader to change and try again."""
     for name in FILES:
-        run.write_bytes(f"tiny/{name}", (_TINY / name).read_bytes())
+        run.write_bytes(f"tiny/{Path(name).name}", (_HERE / name).read_bytes())
     return run.path / "tiny"
 
 
@@ -59,7 +59,7 @@ def plan_steps(run: RunFolder) -> tuple[Step, ...]:
         Step(
             why="Compare a backend's numbers with eager's. This one has a fault planted in it. The first op that "
             "it computes wrongly is named, with its line: eager has another result for the same operands.",
-            arguments=("diff", model, "--backend", "faulty_gelu:backend", "--pictures"),
+            arguments=("diff", model, "--backend", "faulty:backend", "--pictures"),
             code=NOT_AS_IT_SHOULD_BE,
         ),
         Step(

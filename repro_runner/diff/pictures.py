@@ -98,6 +98,8 @@ def _draw_heat_map(figure: Figure, axes: Axes, reference: Tensor, test: Tensor, 
     else:
         axes.set(xlim=extent[:2], ylim=extent[2:])
     _mark_infinite(axes, errors, extent)
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator("auto", integer=True))  # "-0.25" would push the title of the axis out
 
 
 def _mark_infinite(axes: Axes, errors: Tensor, extent: tuple[float, float, float, float]) -> None:

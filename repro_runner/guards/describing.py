@@ -35,6 +35,7 @@ def describe(
         subject=subject,
         calls=tuple(calls),
         failure=failure,
+        compiled_in={name: call for name, call in observation.compiled_in.items() if call},
     )
 
 

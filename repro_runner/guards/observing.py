@@ -49,6 +49,10 @@ class Observation:
 
     graphs: list[SeenGraph] = field(default_factory=list)
     recompiles: list[SeenRecompile] = field(default_factory=list)
+    call: int = 0
+    """Which of the calls is being made, from 1; 0 if nobody counts them."""
+    compiled_in: dict[str, int] = field(default_factory=dict)
+    """Compile id -> the call in which torch compiled it, or gave up."""
     by_manager: weakref.WeakKeyDictionary[Any, SeenGraph] = field(default_factory=weakref.WeakKeyDictionary)
 
 
@@ -90,6 +94,7 @@ def _around_build(original: Callable[..., None]) -> Callable[..., None]:
         graph = read_graph(builder.f_code, _compile_id(), builder, guards_out, manager.output_graph)
         for observation in _active:
             observation.graphs.append(graph)
+            observation.compiled_in[graph.compile_id] = observation.call
             observation.by_manager[manager.guard_manager] = graph
         original(manager, builder, guards_out, *args, **kwargs)
 
@@ -106,6 +111,7 @@ def _around_reasons(original: Callable[..., list[str]]) -> Callable[..., list[st
         for observation in _active:
             events.append(SeenRecompile(function, _compile_id(), _nearest_changes(observation, entries, frame)))
             observation.recompiles.append(events[-1])
+            observation.compiled_in[events[-1].compile_id] = observation.call
         # Torch may be set to raise here; the recompile is on record before it does.
         given = original(entries, frame, backend, skip_logging)
         for event in events:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -80,6 +80,8 @@ class GuardsDocument(Document):
     graphs: list[dict[str, Any]]
     recompiles: list[dict[str, Any]]
     advice: list[dict[str, Any]]
+    compiled_in: dict[str, int]
+    """Earlier versions did not write it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,8 @@ class GuardReport:
     """What each call was made with."""
     failure: str = ""
     """The error of a call that fails only under torch.compile; empty if none does."""
+    compiled_in: Mapping[str, int] = field(default_factory=dict)
+    """Compile id -> the call, from 1, in which torch compiled it, or gave up."""
 
     @property
     def recompile_count(self) -> int:
@@ -130,6 +134,7 @@ class GuardReport:
             "graphs": [asdict(graph) for graph in self.graphs],
             "recompiles": [_recompile_document(one, advice) for one in self.recompiles],
             "advice": [asdict(each) for each in advice],
+            "compiled_in": dict(self.compiled_in),
         }
 
 

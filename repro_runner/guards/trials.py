@@ -67,6 +67,7 @@ def watch_calls(
             called = prepare(compiled, model) if prepare else compiled
             for number, call in enumerate(copied(calls), 1):
                 torch.manual_seed(subject.seed)
+                observation.call = number
                 try:
                     call.make(called)
                 except Exception as error:  # noqa: BLE001  the backend may raise anything; without it the call works

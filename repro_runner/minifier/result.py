@@ -13,6 +13,7 @@ import torch
 from registry.datafile import write_whole
 from registry.documents import Document, head
 from registry.errors import WriteFailed
+from repro_runner.runs import RunFolder
 
 KINDS = ("violation", "compile", "numeric", "break")
 """In the order in which they are looked for."""
@@ -132,3 +133,12 @@ def minified_document(search: Search) -> MinifiedDocument:
         "unit": program.unit,
         "modules": list(program.modules),
     }
+
+
+def write_search(run: RunFolder, search: Search) -> None:
+    """minified.json of a run, and the program with its inputs if there is one."""
+    if (program := search.program) is not None:
+        path = run.write_text(f"minified/{program.file_name}", program.script)
+        if (inputs := program.inputs_file()) is not None:
+            run.write_bytes(f"minified/{path.with_suffix('.pt').name}", inputs)
+    run.write_json("minified.json", minified_document(search))

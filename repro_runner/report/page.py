@@ -31,7 +31,7 @@ from repro_runner.report.parts.catalogue import (
 from repro_runner.report.several import reports_document, several_view
 from repro_runner.runs.run_folder import REPORT
 
-_TEMPLATES = Path(__file__).with_name("templates")
+TEMPLATES = Path(__file__).with_name("templates")
 _ENVIRONMENT = {
     "torch": "torch",
     "python": "Python",
@@ -51,11 +51,11 @@ def render_report(contents: RunContents) -> str:
         title=subject_of(contents),
         about=contents.run.id,
         verb=contents.manifest.get("verb", ""),
-        when=_when(contents.manifest.get("started")),
-        environment=_environment(contents.manifest),
-        settings=_settings(contents.manifest),
+        when=shown_time(contents.manifest.get("started")),
+        environment=describe_environment(contents.manifest),
+        settings=describe_settings(contents.manifest),
         judged=judged,
-        sections=[_section(each, contents) for each in judged],
+        sections=[render_section(each, contents) for each in judged],
         missing=missing_parts(contents),
         unchecked=unchecked(contents),
         unreadable={name: why for name, why in contents.unreadable.items() if name.startswith(("graphs/", "failures"))},
@@ -83,33 +83,35 @@ def render_reports(found: Sequence[RunContents], unreadable: Mapping[str, str], 
         unchecked=unchecked(*found),
         parts={part.kind: part.title for part in PARTS},
         states=_STATES,
-        runs={path: {**run, "when": _when(run["started"]), "page": page_of(path)} for path, run in runs.items()},
+        runs={path: {**run, "when": shown_time(run["started"]), "page": page_of(path)} for path, run in runs.items()},
         link=link,
         **several_view(document, found),
     )
 
 
 def _render(template: str, **content: Any) -> str:
-    style = page_style((_TEMPLATES / "report.css").read_text("utf-8"))
-    return html_templates(_TEMPLATES).get_template(template).render(**content, marks=MARKS, site=SITE, **style)
+    style = page_style((TEMPLATES / "report.css").read_text("utf-8"))
+    return html_templates(TEMPLATES).get_template(template).render(**content, marks=MARKS, site=SITE, **style)
 
 
-def _section(judged: Judged, contents: RunContents) -> dict[str, Any]:
-    """Render the part's own template by itself, so that a damaged document spoils only its own section."""
+def render_section(judged: Judged, contents: RunContents, *, apart: bool = False) -> dict[str, Any]:
+    """`body` or `problem` of a part. With `apart`, drawings and programs are left out: they are shown elsewhere.
+
+    Render the part's own template by itself, so that a damaged document spoils only its own section."""
     body, problem = Markup(), ""
     if judged.document is None:
         problem = judged.verdict.line
     else:
         try:
             view = judged.part.view(judged.document, contents)
-            template = html_templates(_TEMPLATES).get_template(f"{judged.part.kind}.html.j2")
-            body = Markup(template.render(view))  # escaped by the template
+            template = html_templates(TEMPLATES).get_template(f"{judged.part.kind}.html.j2")
+            body = Markup(template.render(view, apart=apart))  # escaped by the template
         except (*MALFORMED, jinja2.UndefinedError) as error:
             problem = damaged(error)
     return {"part": judged.part, "state": judged.verdict.state, "body": body, "problem": problem}
 
 
-def _when(started: object) -> str:
+def shown_time(started: object) -> str:
     """The time in UTC, since a report may be read anywhere; empty if it is malformed."""
     try:
         return f"{datetime.fromisoformat(str(started)):%Y-%m-%d %H:%M} UTC"
@@ -117,13 +119,14 @@ def _when(started: object) -> str:
         return ""
 
 
-def _environment(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+def describe_environment(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Where a run was made, by title."""
     found = manifest.get("environment")
     known = found if isinstance(found, Mapping) else {}
     return [(title, str(known[name])) for name, title in _ENVIRONMENT.items() if known.get(name)]
 
 
-def _settings(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
+def describe_settings(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The other fields of the manifest: the settings of the run."""
     known = {*Document.__required_keys__, "verb", "subject", "started", "environment", "pid", "host"}
     return [

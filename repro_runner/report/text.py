@@ -134,8 +134,8 @@ def numerics_lines(contents: RunContents) -> Iterator[str]:
     """The verdict with its cause, then the values, the worst first."""
     view = numerics_view(contents.documents["numerics"], contents)
     yield f"{plain(view['document']['verdict'])} ({plain(view['about'])})"
-    for sentence in (*view["document"]["cause"], *view["varies"]):
-        yield plain(with_shown_places(str(sentence), contents.folder))
+    for sentence in (*view["cause"], *view["varies"]):
+        yield plain(sentence)
     head = ("value", "like it", "tensor", *view["measures"], "mismatched", "")
     rows = [
         (row["name"], row["more"] or "", row["tensor"], *row["measures"], row["mismatched"], _EQUAL[row["passed"]])

@@ -82,7 +82,31 @@ def guards_view(document: Mapping[str, Any], contents: RunContents) -> dict[str,
             for each in sorted(document["recompiles"], key=lambda each: -each["count"])
         ],
         "graphs": [_graph_view(graph, contents.folder) for graph in document["graphs"]],
+        "timeline": _timeline(document),
     }
+
+
+def _timeline(document: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """What torch did in which call: compiled a function, compiled it again, or gave up. Empty if that is not known."""
+    calls: Mapping[str, int] = document.get("compiled_in", {})  # earlier versions did not write it
+    why = {
+        compile_id: (each["function"], words, "")
+        for each in document["recompiles"]
+        for compile_id, words in zip(each["compile_ids"], each["seen"], strict=False)
+    }
+    why |= {
+        each["compile_ids"][-1]: (each["function"], each["seen"][-1], each["limit"])
+        for each in document["recompiles"]
+        if each["limit"] and each["compile_ids"] and each["seen"]
+    }
+    names = {graph["compile_id"]: graph["name"] for graph in document["graphs"]}
+    events = []
+    for compile_id, call in calls.items():
+        function, words, limit = why.get(compile_id, (names.get(compile_id, ""), "", ""))
+        what = "gave up" if limit else "compiled again" if compile_id in why else "compiled"
+        reason = "; ".join(filter(None, [words, limit]))
+        events.append({"call": call, "compile_id": compile_id, "function": function, "what": what, "why": reason})
+    return sorted(events, key=lambda event: event["call"])
 
 
 def _graph_view(graph: Mapping[str, Any], folder: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from repro_runner.output.places import with_shown_places
 from repro_runner.output.units import counted, magnitude
 from repro_runner.report.contents import PNG, Attachments, RunContents
 from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict, fold, likeness
@@ -53,6 +54,7 @@ def numerics_view(document: Mapping[str, Any], contents: RunContents) -> dict[st
     return {
         "about": ", ".join(about),
         "document": document,
+        "cause": [with_shown_places(str(sentence).strip(), contents.folder) for sentence in document["cause"]],
         "measures": [title for _, title in _MEASURES],
         "rows": [_row(leaf, len(more)) for leaf, more in folded],
         "more_rows": [_row(leaf) for leaf in leaves if id(leaf) not in shown],

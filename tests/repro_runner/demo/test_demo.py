@@ -67,7 +67,7 @@ def test_on_a_terminal_it_waits_before_each_step(shown: str) -> None:
         ("check model.py:make_model --device-file device.yml", "aten.gelu.default  this device has no such op"),
         ("check model.py:make_model --device-file device.yml", "GB0170  model.py:16  https://meta-pytorch.github.io/"),
         (
-            "diff model.py:make_model --backend faulty_gelu:backend --pictures",
+            "diff model.py:make_model --backend faulty:backend --pictures",
             "In graph 1 of 2 (5 ops) the first op that is computed wrongly is torch._C._nn.gelu",
         ),
         ("guards model.py:make_model", "dimension 0 of x was 4, now 5"),
