@@ -130,7 +130,13 @@ def describe_settings(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     """The other fields of the manifest: the settings of the run."""
     known = {*Document.__required_keys__, "verb", "subject", "started", "environment", "pid", "host"}
     return [
-        (name.replace("_", " "), str(value))
+        (name.replace("_", " "), _in_words(value))
         for name, value in manifest.items()
         if name not in known and value not in (None, "", False)
     ]
+
+
+def _in_words(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "yes" if value is True else str(value)

@@ -13,16 +13,21 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
 
 from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
 from registry.datafile import write_whole
+from repro_runner.runs import list_runs
 from tests.checkout import ROOT
+from tests.repro_runner.ui.test_browser import serving
+from tests.tools import chromium
 
 PICTURES = ROOT / "docs" / "assets" / "tools"
 WIDTH = 100
+Scheme = Literal["light", "dark"]
 SVG = Path(__file__).with_name("terminal.svg")
 """The frame of a picture. It has none of rich's fonts, which come from another host."""
 
@@ -71,6 +76,29 @@ def run(command: str, cwd: Path, environment: Mapping[str, str] | None = None) -
     return f"\x1b[1m$ {command}\x1b[0m\n{done.stdout.decode('utf-8', 'replace')}"
 
 
+def photograph_ui(project: Path) -> None:
+    """Write docs/assets/tools/ui-*.png: two runs of a small model, with the right numbers and with wrong ones."""
+    run("graphbreak demo --quick --deny-op gelu", project)
+    run("graphbreak demo --quick --force-failure", project)
+    right, wrong = (each.id for each in list_runs(project / ".graphbreak"))
+    addresses: dict[str, tuple[str, Scheme]] = {
+        "numerics": (f"run?run={wrong}&part=Numerics", "light"),
+        "compare": (f"compare?a={right}&b={wrong}", "light"),
+        "graph": (f"run?run={right}&part=Graphs", "dark"),
+        "new": ("new", "light"),
+    }
+    with chromium() as browser, serving(project) as server:
+        for name, (address, scheme) in addresses.items():
+            page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+            page.goto(f"{server.address}/{address}")
+            page.locator(".graphbreak").first.wait_for(timeout=60_000)
+            page.get_by_test_id("stStatusWidget").wait_for(state="detached")
+            page.wait_for_timeout(2_000)  # for the drawing, which is fitted when it has been loaded
+            # Of a graph only the drawing: the text beside it has paths of this machine.
+            shown = page.locator(".viewer") if name == "graph" else page
+            shown.screenshot(path=PICTURES / f"ui-{name}.png")
+
+
 def make_project(home: Path) -> Path:
     """The example project, in which somebody has just added a break."""
     project = home / "project"
@@ -98,6 +126,7 @@ def main() -> None:
         )
         session = "\n".join(run(f"graphbreak {command}", project) for command in commands)
         draw_terminal("agents", "what an agent runs", session)
+        photograph_ui(project)
 
 
 if __name__ == "__main__":
