@@ -54,7 +54,7 @@ def numerics_view(document: Mapping[str, Any], contents: RunContents) -> dict[st
     return {
         "about": ", ".join(about),
         "document": document,
-        "cause": [with_shown_places(str(sentence).strip(), contents.folder) for sentence in document["cause"]],
+        "cause": [with_shown_places(str(sentence), contents.folder) for sentence in document["cause"]],
         "measures": [title for _, title in _MEASURES],
         "rows": [_row(leaf, len(more)) for leaf, more in folded],
         "more_rows": [_row(leaf) for leaf in leaves if id(leaf) not in shown],
