@@ -186,8 +186,8 @@ def _show_progress(workspace: Workspace) -> None:
         st.rerun()
 
 
-_WHY_BATCH = "Nothing: the model's own."
+_WHY_BATCH = "Leave it empty for the model's own."
 _WHY_PADDING = "BERT: so many more tokens, which the mask leaves out. ResNet: so many zero pixels on each side."
-_WHY_TOLERANCE = "An element is close if |test - reference| <= atol + rtol * |reference|. Nothing: by dtype."
+_WHY_TOLERANCE = "An element is close if |test - reference| <= atol + rtol * |reference|. Empty: chosen by dtype."
 _WHY_FAULT = "In place of the backend, one whose activations are one per cent too large: see how that is found."
 _WHY_ALIGNMENT = "Every dimension of every tensor has to be a multiple of it."
