@@ -18,7 +18,7 @@ SHARED = """
 import os, time
 from pathlib import Path
 import pytest
-from tests.scheduling import made_once
+from tests.scheduling import made_once, sampled
 
 def note(word):
     with (Path(__file__).parent / "notes").open("a") as notes:
@@ -68,7 +68,7 @@ def run_pytest(folder: Path, *options: str, before: tuple[str, ...] = ()) -> str
     return done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["in this process", "in a worker"])
+@pytest.mark.parametrize("workers", sampled([(), ("-n", "1")]), ids=["in this process", "in a worker"])
 def test_started_in_the_background_of_a_script_a_test_can_interrupt_its_children(
     tmp_path: Path, workers: tuple[str, ...]
 ) -> None:

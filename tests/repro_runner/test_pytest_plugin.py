@@ -161,6 +161,7 @@ def test_junit_has_the_breaks_as_properties(whole: tuple[Project, str]) -> None:
     assert found["test_recompiles"] == {"recompiles": "1"}
 
 
+@pytest.mark.prove
 def test_a_baseline_lets_lines_move_and_fails_what_is_new(whole: tuple[Project, str], tmp_path: Path) -> None:
     made, _ = whole
     known = (made.folder / "known.allow").read_text("utf-8")

@@ -117,6 +117,7 @@ def meanings(overview: dict[str, BeautifulSoup]) -> dict[str, str]:
     return {anchor: text.get_text() for anchor, text in found.items() if text is not None}
 
 
+@pytest.mark.slow
 def test_the_page_has_an_anchor_and_a_text_for_each_term(
     registry: Registry, overview: dict[str, BeautifulSoup]
 ) -> None:

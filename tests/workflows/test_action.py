@@ -119,7 +119,7 @@ def test_inputs_reach_the_shell_as_variables_only() -> None:
     assert [step for step in read_action()["runs"]["steps"] if "${{" in step["run"]] == []
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.index
 @pytest.mark.torch
 def test_a_break_that_is_not_allowed_fails_the_job_and_everything_is_written_in_one_run(project: Project) -> None:
@@ -137,7 +137,7 @@ def test_a_break_that_is_not_allowed_fails_the_job_and_everything_is_written_in_
     assert "small/model.py:19" in (project.temporary / "summary.md").read_text("utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.index
 @pytest.mark.parametrize(
     ("given", "said"),

@@ -24,6 +24,7 @@ def test_the_installed_torch_has_every_name(capsys: pytest.CaptureFixture[str]) 
     assert shown.splitlines()[-1].endswith("all there")
 
 
+@pytest.mark.prove
 @pytest.mark.torch
 def test_a_name_that_is_gone_is_named_with_the_verbs_behind_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

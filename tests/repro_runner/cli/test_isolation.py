@@ -15,6 +15,7 @@ from repro_runner.cli import main
 from repro_runner.runs import RunFolder, list_runs
 from tests.conftest import ROOT
 from tests.processes import processes_with
+from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
 
@@ -119,7 +120,7 @@ def only_run(folder: Path) -> RunFolder:
     return run
 
 
-@pytest.mark.parametrize("fault", ENDS)
+@pytest.mark.parametrize("fault", sampled(ENDS, 2))
 def test_a_backend_that_ends_the_process_is_one_line_and_a_run_that_says_why(
     fault: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,7 +64,7 @@ def test_every_program_of_the_corpus_has_a_torch_xla_form_that_parses() -> None:
             assert {"torch", "torch_xla", "torch_xla.runtime"} <= imported, gb_id
 
 
-@pytest.mark.slow
+@pytest.mark.prove
 @pytest.mark.torch
 def test_the_submodule_around_a_break_is_taken_out_of_the_users_own_model(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

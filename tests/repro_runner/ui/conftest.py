@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from repro_runner.ui.serving import FOLDER, HERE
 from tests.repro_runner.fixtures.sample_run import HOSTILE
@@ -14,7 +14,10 @@ from tests.repro_runner.fixtures.sample_run import HOSTILE
 MARKUP = f":red[owned] :material/home: :smile: $x^2$ **bold** [link](javascript:alert(1)) {HOSTILE}"
 """What HTML, Markdown and Streamlit's own syntax would make something of."""
 
-Open = Callable[..., AppTest]
+if TYPE_CHECKING:
+    from streamlit.testing.v1 import AppTest
+
+Open = Callable[..., "AppTest"]
 
 
 @pytest.fixture
@@ -28,6 +31,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def open_page(project: Path) -> Open:  # noqa: ARG001 - the environment is set by then
     """Open a page by its module, with parameters of the address."""
+
+    from streamlit.testing.v1 import AppTest  # takes seconds, and `make quick` needs it nowhere
 
     def open_one(page: str, **parameters: str) -> AppTest:
         app = AppTest.from_function(_page, args=(page,), default_timeout=60)

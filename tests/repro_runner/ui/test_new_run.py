@@ -12,6 +12,8 @@ from repro_runner.runs import RunFolder
 from repro_runner.ui.folder import Workspace
 from tests.repro_runner.ui.conftest import MARKUP, Open, shown
 
+pytestmark = pytest.mark.slow  # streamlit takes seconds to import
+
 MODEL = """\
 import torch
 

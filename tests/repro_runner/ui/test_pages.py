@@ -14,6 +14,8 @@ from tests.repro_runner.fixtures.sample_run import write_sample_run
 from tests.repro_runner.ui.conftest import MARKUP, Open, app_file, shown
 from tests.scheduling import sampled
 
+pytestmark = pytest.mark.slow  # streamlit takes seconds to import
+
 KNOWN = re.compile(r"run\?run=[\w-]+$|https://meta-pytorch\.github\.io/")
 PARTS = ("Violations", "Breaks", "Numerics", "Smallest program", "Benchmark")
 
