@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.scheduling import sampled
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,7 @@ SHARED = """
 import os, time
 from pathlib import Path
 import pytest
-from tests.scheduling import made_once, sampled
+from tests.scheduling import made_once
 
 def note(word):
     with (Path(__file__).parent / "notes").open("a") as notes:
