@@ -8,10 +8,14 @@ import re
 from functools import cache
 from typing import Any
 
+import pytest
+
 from registry.fix_benchmark import LEFT_OUT, FixBenchmark, Task, benchmark_text, make_benchmark, prompt_text
 from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.sitegen.test_api_outputs import schema
+
+pytestmark = pytest.mark.slow
 
 
 @cache

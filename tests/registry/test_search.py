@@ -29,6 +29,7 @@ def reciprocal_rank(query: Query) -> float:
     return max((1 / place for place, gb_id in enumerate(found, 1) if gb_id in query.gb_ids), default=0)
 
 
+@pytest.mark.slow
 def test_the_search_finds_what_people_type() -> None:
     """The held queries are those for whose sake nothing was added to the registry."""
     assert mean(reciprocal_rank(one) for one in queries() if one.held) >= 0.84
