@@ -202,7 +202,7 @@ def test_two_tabs_run_two_commands_and_each_shows_its_own_complaint(project: Pat
             tab.get_by_role("button", name="Run", exact=True).click()
         for name, tab in tabs.items():
             expect(tab.get_by_text(f"{name}: can't be imported")).to_be_visible(timeout=240_000)
-            assert tab.locator(".warning").count() == 1
+            expect(tab.locator(".warning")).to_have_count(1)
         assert list_runs(project / ".graphbreak") == []
 
 
