@@ -86,7 +86,7 @@ class QuickRun:
             near = did_you_mean(self.model, SMALL)
             yield Problem(
                 f"--model {self.model}",
-                f"no such model{near or '; there are ' + ', '.join(SMALL)}; or name a function: FILE.py:make_model",
+                f"no such model{near or '; there are ' + ', '.join(SMALL) + '.'} Your own: FILE.py:make_model",
             )
         else:
             for name in ("batch", "padding"):
