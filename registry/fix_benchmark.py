@@ -90,7 +90,7 @@ class Task:
 
     @property
     def prompt(self) -> dict[str, Any]:
-        """All that a model is told."""
+        """The prompt: what a model gets, and nothing else."""
         return {
             "gb_id": self.gb_id,
             "gb_type": self.gb_type,

@@ -1,4 +1,4 @@
-"""Which graph breaks fit the words that somebody types, best first.
+"""Find graph breaks by words, the best match first.
 
 The search box of the site ranks in the same way (templates/scripts/search.js). tests/search_queries.yml measures both.
 """
@@ -30,7 +30,7 @@ _ENOUGH = 2
 _WHOLE, _STEM, _PART, _START, _KIN, _TYPO, _INSIDE = 1.0, 0.85, 0.7, 0.6, 0.5, 0.5, 0.3
 """How well a word of the registry fits a word that was typed."""
 _MET = (0.6, 0.75, 1.0, 1.2)
-"""By its rank, how likely it is that somebody meets a break."""
+"""By rank: how common a break is in practice."""
 _EXACT = 1000.0
 """The title itself comes first."""
 _IN_CODE = 3.0

@@ -33,7 +33,7 @@ class SearchedTexts:
     says: str
     """Its explanations, contexts and hints."""
     rank: int
-    """How likely it is that somebody meets it: 3 in a real program, 2 from public code, 1 otherwise, 0 retired."""
+    """How common it is in practice: 3 in a real program, 2 from public code, 1 otherwise, 0 retired."""
 
 
 def searched_texts(gb: GraphBreak, printed: Iterable[str] = ()) -> SearchedTexts:

@@ -1,4 +1,4 @@
-"""`graphbreak search WORDS…`: which graph breaks fit what somebody types or pastes. It does not need torch."""
+"""`graphbreak search WORDS…`: find graph breaks by words, code or a message. It does not need torch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The model's graphs: pytest fails if somebody adds a break."""
+"""Tests that fail when a change adds a graph break."""
 
 import pytest
 import torch
