@@ -21,7 +21,7 @@ from pydantic import Field, ValidationError
 
 from registry.errors import InvalidInput
 from repro_runner.agents.lookups import MOST_HITS, Lookups, shared_lookups
-from repro_runner.agents.workspace import CommandRun, Workspace, inert
+from repro_runner.agents.workspace import Call, CommandRun, Workspace, inert
 from repro_runner.exit_codes import REFUSED
 from repro_runner.process.isolated import REMEDIES
 
@@ -282,12 +282,16 @@ def _answering(tool: Callable[..., Any], limiter: anyio.CapacityLimiter) -> Call
 
     @functools.wraps(tool)
     async def answer(**arguments: Any) -> Any:
-        call = functools.partial(tool, **arguments)
+        work = functools.partial(tool, **arguments)
+        call = Call()
+        Call.current.set(call)  # the thread gets a copy of these variables
         try:
-            # Abandoned when the client is gone: the process ends then, and its children with it.
-            found = await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=limiter)
+            found = await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=limiter)
             return inert(found if isinstance(found, dict) else asdict(found))
         except InvalidInput as error:
             raise ToolError(inert(str(error))) from error
+        except anyio.get_cancelled_exc_class():
+            call.give_up()
+            raise
 
     return answer

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.output.terminal import plain
@@ -26,6 +27,27 @@ class CommandRun:
     """How it died: `took longer than 5 s`."""
     stdout: str
     stderr: str
+
+
+class Call:
+    """A call of a tool. Its commands run in a thread; another thread may give it up."""
+
+    current: ClassVar[ContextVar[Call | None]] = ContextVar("call", default=None)
+
+    def __init__(self) -> None:
+        self._pool: Pool | None = None
+        self._is_given_up = False
+
+    def runs(self, pool: Pool) -> None:
+        """Remember what to end. A call that was given up before ends it at once."""
+        self._pool = pool
+        if self._is_given_up:
+            pool.end()
+
+    def give_up(self) -> None:
+        self._is_given_up = True
+        if self._pool:
+            self._pool.end()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +95,8 @@ class Workspace:
         service = Service(task=self.task, isolate="process", streams="apart", limits=self.limits)
         arguments = {"words": list(words), "folder": str(folder or self._folder())}
         with self.scratch_folder() as own, Pool(service) as pool:
+            if call := Call.current.get():
+                call.runs(pool)
             try:
                 ended = pool.run(Job(key=words[0], arguments=arguments, folder=own))
             except PoolDied as error:

@@ -86,9 +86,13 @@ class Pool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._process.terminate()
+        self.end()
         with contextlib.suppress(BrokenPipeError), self._process:
             pass
+
+    def end(self) -> None:
+        """End every process. Another thread that waits for results gets no more."""
+        self._process.terminate()
 
     def submit(self, job: Job) -> None:
         """Send a job. It starts when a slot is free."""

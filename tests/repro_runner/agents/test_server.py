@@ -311,7 +311,7 @@ def send(process: subprocess.Popen[bytes], **message: object) -> None:
 
 
 def end(process: subprocess.Popen[bytes], how: str) -> None:
-    """End a server as a client does, or as a user does; that is quick, and leaves nothing behind."""
+    """End a server as a client does, or as a user does; that is quick."""
     assert process.stdin is not None
     if how == "closed":
         process.stdin.close()
@@ -373,8 +373,8 @@ def test_the_server_ends_well(how: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.prove
-@pytest.mark.parametrize("how", ["closed", "interrupted"])
-def test_a_script_ends_with_the_server(how: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", ["cancelled", "closed", "interrupted"])
+def test_a_script_ends_with_its_call_and_with_the_server(how: str, tmp_path: Path) -> None:
     running = tmp_path / "running"
     (tmp_path / "hang.py").write_text(
         "import os, pathlib, time\npathlib.Path('running').write_text(str(os.getpid()))\ntime.sleep(600)\n"
@@ -384,8 +384,13 @@ def test_a_script_ends_with_the_server(how: str, tmp_path: Path) -> None:
         until = time.monotonic() + 60
         while not (running.exists() and running.read_text()) and time.monotonic() < until:
             time.sleep(0.1)
+        script = Path("/proc", running.read_text())
+        if how == "cancelled":
+            send(server, method="notifications/cancelled", params={"requestId": 2})
+            while script.exists() and time.monotonic() < until:
+                time.sleep(0.1)
+            assert not script.exists()
         end(server, how)
-    assert running.read_text()
     while (left := processes_with(f"{MARK}={tmp_path}")) and time.monotonic() < until:
         time.sleep(0.1)
     assert left == []
