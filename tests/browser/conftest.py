@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 from sitegen.preview import write_preview
 from tests.conftest import ROOT
-from tests.scheduling import made_once
+from tests.scheduling import made_once, sampled
 from tests.tools import BASE, QuietHandler, published_site, served
 
 
@@ -127,7 +127,7 @@ def disk_visitor(context: BrowserContext, on_disk: Path) -> Iterator[Visitor]:
     yield from watched(context, f"{on_disk.as_uri()}/")
 
 
-@pytest.fixture(params=["server", "disk"])
+@pytest.fixture(params=sampled(["server", "disk"]))
 def either_visitor(request: pytest.FixtureRequest) -> Visitor:
     """First one, then the other: what has to work both ways."""
     visitor: Visitor = request.getfixturevalue("visitor" if request.param == "server" else "disk_visitor")

@@ -23,6 +23,7 @@ from tests.conftest import ROOT
 from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("break pages")]  # each page is parsed once for all tests
+PARTS = 12
 
 
 @cache
@@ -35,10 +36,10 @@ def page(gb_id: str) -> BeautifulSoup:
     return BeautifulSoup(pages().render(committed_breaks()[gb_id]), "html.parser")
 
 
-@pytest.fixture(params=sampled(4))
+@pytest.fixture(params=sampled(PARTS))
 def breaks(request: pytest.FixtureRequest) -> list[GraphBreak]:
-    """A quarter of the registry: a page takes a while to be parsed."""
-    return list(committed_registry())[request.param :: 4]
+    """A part of the registry: a page takes a while to be parsed."""
+    return list(committed_registry())[request.param :: PARTS]
 
 
 def one(soup: Tag, selector: str) -> Tag:
