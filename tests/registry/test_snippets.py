@@ -13,7 +13,6 @@ from registry.source_text import is_source_code
 from tests.conftest import ROOT
 
 REPROS = read_repros(ROOT / "registry" / "repros")
-PROGRAMS = {gb_id: take_apart(repro) for gb_id, repro in REPROS.items()}
 
 
 def program(source: str) -> Program:
@@ -39,9 +38,9 @@ def _globals(table: symtable.SymbolTable) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("gb_id", PROGRAMS)
+@pytest.mark.parametrize("gb_id", REPROS)
 def test_every_snippet_of_the_corpus_stands_by_itself(gb_id: str) -> None:
-    for snippet in snippets(PROGRAMS[gb_id]):
+    for snippet in snippets(take_apart(REPROS[gb_id])):
         ast.parse(snippet.code)
         assert unknown_names(snippet.code) <= unknown_names(REPROS[gb_id].source), snippet.name
         assert f"def {snippet.name}(" in snippet.code
@@ -49,7 +48,7 @@ def test_every_snippet_of_the_corpus_stands_by_itself(gb_id: str) -> None:
 
 def test_what_is_run_is_what_the_card_shows_with_inputs_and_constants() -> None:
     for gb_id, repro in REPROS.items():
-        parts, program = runnable_parts(repro.source), PROGRAMS[gb_id]
+        parts, program = runnable_parts(repro.source), take_apart(repro)
         cards = {one.name: dict(one.lines) for one in (program.broken, *program.fixes, *program.isolated)}
         assert parts.keys() == cards.keys()
         source = dict(enumerate(repro.source.splitlines(), 1))
@@ -254,4 +253,4 @@ def test_python_source_is_told_from_text(text: str, is_source: bool) -> None:
 
 
 def test_the_corpus_is_there() -> None:
-    assert len(PROGRAMS) == len(list(Path(ROOT / "registry" / "repros").glob("GB*.py"))) > 400
+    assert len(REPROS) == len(list(Path(ROOT / "registry" / "repros").glob("GB*.py"))) > 400
