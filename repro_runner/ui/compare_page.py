@@ -6,17 +6,17 @@ import streamlit as st
 
 from repro_runner.report.contents import RunContents
 from repro_runner.ui.comparison import compare_contents
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.shown import choose, read_or_complain, show, show_notice, show_title, titles_of
 
 _MOST = 30
 """Rows that are shown of what only one run has."""
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """Choose two runs, and see what is different."""
     show_title("Compare two", "Two runs side by side: what each found, and where they differ.")
-    runs = {run.id: run for run in workspace.runs()}
+    runs = {run.id: run for run in project.runs()}
     if len(runs) < 2:
         show_notice("This needs two runs. “New run” makes one.")
         return

@@ -15,7 +15,7 @@ from repro_runner.report.parts.dynamo import guards_view
 from repro_runner.report.parts.graphs import graphs_view
 from repro_runner.report.parts.minified import minified_view
 from repro_runner.runs.run_folder import REPORT
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.graph_viewer import show_drawing
 from repro_runner.ui.shown import (
     choose,
@@ -48,18 +48,18 @@ _HIGH, _FEW_LINES = 660, 24
 _WORST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """The run that the address names; the newest if it names none."""
-    runs = workspace.runs()
+    runs = project.runs()
     if not runs:
-        show_title("One run", f"There are no runs in {workspace.home} yet. “New run” makes one.")
+        show_title("One run", f"There are no runs in {project.home} yet. “New run” makes one.")
         return
     ids = [run.id for run in runs]
     asked = st.query_params.get("run", ids[0])
     if asked not in ids:
         show_notice(f"There is no run {asked} here. It may have been deleted. This is the newest one.", warns=True)
     run_id = choose("Run", ids, parameter="run", format_func=titles_of(runs).__getitem__)
-    run = workspace.find(run_id)
+    run = project.find(run_id)
     contents = read_or_complain(run) if run is not None else None
     if contents is None:
         return

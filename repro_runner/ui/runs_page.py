@@ -15,7 +15,7 @@ from repro_runner.report.parts import BREAKS, DOUBT, PLAIN, WORKS
 from repro_runner.report.parts.catalogue import judge_parts
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import describe_run, is_being_written
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.shown import select, show, show_notice, show_title
 
 _EVERY = "all"
@@ -24,10 +24,10 @@ _SHOWN = 50
 _WORST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """The list, with filters that stand in the address."""
-    runs = [_described(run) for run in workspace.runs()]
-    show_title("Runs", f"{counted(len(runs), 'run')} in {workspace.home}")
+    runs = [_described(run) for run in project.runs()]
+    show_title("Runs", f"{counted(len(runs), 'run')} in {project.home}")
     if not runs:
         show_notice(
             "There are no runs here yet. “New run” makes one, and so does every command: graphbreak check, diff, …"

@@ -46,9 +46,9 @@ def open_page(project: Path) -> Open:  # noqa: ARG001 - the environment is set b
 def _page(page: str) -> None:
     import importlib
 
-    from repro_runner.ui.folder import Workspace
+    from repro_runner.ui.folder import ProjectFolder
 
-    importlib.import_module(f"repro_runner.ui.{page}").show_page(Workspace.current())
+    importlib.import_module(f"repro_runner.ui.{page}").show_page(ProjectFolder.current())
 
 
 def shown(app: AppTest) -> str:
