@@ -23,7 +23,8 @@ from registry.errors import InvalidInput
 from repro_runner.agents.lookups import MOST_HITS, Lookups, shared_lookups
 from repro_runner.agents.workspace import CommandRun, Workspace, inert
 from repro_runner.exit_codes import REFUSED
-from repro_runner.process.isolated import REMEDIES
+from repro_runner.output.places import shown_place
+from repro_runner.process.isolated import remedy_for
 
 INSTRUCTIONS = """\
 A registry of every graph break that torch.compile can report. Each id, such as GB0124, has a program that breaks and \
@@ -210,22 +211,14 @@ class Tools:
         if ran.code == REFUSED:
             raise ToolError(inert(ran.stderr[-_MOST_STDERR:]) or "the command refused these arguments")
         if ran.code is None and (needs_end or not ran.stdout):
-            remedies = (
-                f"; {option} of the server gives it more"
-                for start, option in REMEDIES.items()
-                if ran.failure.startswith(start)
-            )
-            remedy = next(remedies, "")
+            remedy = remedy_for(ran.failure, " of the server")
             last = ran.stderr.rpartition("\n")[2][-_MOST_STDERR:]
             raise ToolError(inert(f"the process {ran.failure}{remedy}" + (f": {last}" if last else "")))
         return ran
 
     def _break(self, site: Mapping[str, Any]) -> Break:
-        file = Path(site["file"])
-        folder = self._workspace.folder
-        shown = file.relative_to(folder) if folder and file.is_relative_to(folder) else file
         return Break(
-            where=f"{shown}:{site['line']}",
+            where=shown_place(site["file"], site["line"], self._workspace.folder),
             gb_ids=site["gb_ids"],
             title=next(iter(site["gb_types"]), ""),
             source=site["source"],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,14 +13,13 @@ from pathlib import Path
 from registry.datafile import check_writable, write_data_file
 from registry.documents import document_text
 from registry.errors import InvalidInput, Problem
-from registry.fix_benchmark import FixBenchmark, Task, make_benchmark, prompt_text
+from registry.fix_benchmark import FixBenchmark, Task, json_lines, make_benchmark, prompt_text
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.model_arguments import GIB, more_than_0, positive_number
+from repro_runner.cli.model_arguments import more_than_0, positive_number, read_limits
 from repro_runner.cli.progress import progress
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.suggestions import did_you_mean
-from repro_runner.process import Limits
 from repro_runner.runner.machine import ReproRun, ThisMachine, known_types
 from repro_runner.scoring.answers import Answer, read_answers
 from repro_runner.scoring.rules import judge_text
@@ -64,9 +62,9 @@ def main(argv: Sequence[str]) -> int:
     if arguments.tasks:
         return _put(prompt_text(tasks), arguments.out)
     if arguments.reference:
-        return _put("".join(_reference_lines(tasks, release)), arguments.out)
-    answers = read_answers(arguments.answers, benchmark)
-    scores = _score(tasks, answers, arguments)
+        answers = ({"id": task.name, "code": task.reference(release).code} for task in tasks)
+        return _put(json_lines(answers), arguments.out)
+    scores = _score(tasks, read_answers(arguments.answers, benchmark), arguments)
     _put(document_text(scores.document()) if arguments.format == "json" else scores.text(), arguments.out)
     is_low = arguments.fail_under is not None and scores.rate < arguments.fail_under
     return NOT_AS_IT_SHOULD_BE if is_low else DONE
@@ -141,11 +139,6 @@ def _choose(benchmark: FixBenchmark, release: str, only: str | None) -> tuple[Ta
     return tuple(chosen.values())
 
 
-def _reference_lines(tasks: Sequence[Task], release: str) -> Iterator[str]:
-    for task in tasks:
-        yield json.dumps({"id": task.name, "code": task.reference(release).code}, ensure_ascii=False) + "\n"
-
-
 def _put(text: str, out: Path | None) -> int:
     if out is None:
         print(text, end="")
@@ -155,9 +148,8 @@ def _put(text: str, out: Path | None) -> int:
 
 
 def _score(tasks: tuple[Task, ...], answers: Mapping[str, Answer], arguments: argparse.Namespace) -> Scores:
-    limits = Limits(seconds=arguments.timeout, memory=int(arguments.memory * GIB))
-    machine = ThisMachine("cpu", limits=limits, slots=arguments.jobs or os.cpu_count() or 1)
-    environment = machine.environment()
+    machine = ThisMachine("cpu", limits=read_limits(arguments), slots=arguments.jobs or os.cpu_count() or 1)
+    environment = machine.environment()  # raises NoTorch before anything is run
     judgements: dict[str, Judgement] = {}
     runs: list[ReproRun] = []
     types = known_types()

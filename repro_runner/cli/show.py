@@ -10,12 +10,11 @@ from typing import Any
 
 from registry.datafile import DATA
 from registry.documents import document_text
-from registry.ids import page_address, read_gb_id
+from registry.ids import page_address
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
 from repro_runner.agents.lookups import shared_lookups
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
-from repro_runner.output.terminal import plain
 
 SITE_BUILT_HERE = DATA.parent / "_site"
 """By `make site`."""
@@ -53,11 +52,7 @@ def main(argv: Sequence[str]) -> int:
     if arguments.format == "json":
         print(document_text(known.look_up(arguments.gb_id, torch=arguments.torch)), end="")
         return DONE
-    gb_id = read_gb_id(arguments.gb_id)
-    found = next((gb for gb in known.registry if gb.gb_id == gb_id), None)
-    if found is None:
-        print(f"{plain(arguments.gb_id)}: no such graph break; ids look like GB0042", file=sys.stderr)
-        return REFUSED
+    found = known.find(arguments.gb_id)
     if arguments.script:
         return _print_script(found)
     if arguments.open:

@@ -26,9 +26,11 @@ class Answer:
 def parse_code(code: str) -> ast.Module | None:
     """The code as a tree; None if it is not Python."""
     try:
-        return ast.parse(code)
+        tree = ast.parse(code)
+        compile(tree, "answer", "exec", dont_inherit=True)  # refuses what is parsed: `return` outside of a function
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # all that a text can make of the parser
         return None
+    return tree
 
 
 def read_answers(path: Path, benchmark: FixBenchmark) -> dict[str, Answer]:

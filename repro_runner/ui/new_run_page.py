@@ -49,7 +49,7 @@ def _settings_to_begin_with(project: ProjectFolder) -> QuickRun:
 def _form(project: ProjectFolder, start: QuickRun) -> QuickRun:
     model, comparison, limits = st.columns(3, gap="large")
     with model:
-        given = {**_model_fields(project, start), "seed": _number("Seed", start.seed, key="seed")}
+        given = {**_model_fields(project, start), "seed": int(st.number_input("Seed", value=start.seed))}
     with comparison:
         given |= _comparison_fields(start)
     with limits:
@@ -60,8 +60,7 @@ def _form(project: ProjectFolder, start: QuickRun) -> QuickRun:
 def _model_fields(project: ProjectFolder, start: QuickRun) -> dict[str, Any]:
     show("heading.html.j2", title="Model")
     file, _, function = start.model.rpartition(":")
-    choices = [*SMALL, _OWN]
-    chosen = select("Model", choices, start.model if start.model in SMALL else _OWN)
+    chosen = select("Model", [*SMALL, _OWN], start.model if start.model in SMALL else _OWN)
     if chosen == _OWN:
         return {"model": _own_model(project, file, function)}
     batch = st.number_input("Samples in a batch", min_value=1, value=start.batch, placeholder="2", help=_WHY_BATCH)
@@ -122,10 +121,6 @@ def _limit_fields(project: ProjectFolder, start: QuickRun) -> dict[str, Any]:
         "timeout": float(seconds),
         "memory": size,
     }
-
-
-def _number(label: str, value: int, *, key: str) -> int:
-    return int(st.number_input(label, value=value, step=1, key=key))
 
 
 def _text(value: float | None) -> str:

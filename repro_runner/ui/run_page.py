@@ -9,7 +9,7 @@ import streamlit as st
 
 from repro_runner.report.contents import RunContents, subject_of
 from repro_runner.report.page import describe_environment, describe_settings, render_report, render_section, shown_time
-from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS
+from repro_runner.report.parts import MARKS
 from repro_runner.report.parts.catalogue import MALFORMED, Judged, judge_parts, unchecked
 from repro_runner.report.parts.dynamo import guards_view
 from repro_runner.report.parts.graphs import graphs_view
@@ -27,6 +27,7 @@ from repro_runner.ui.shown import (
     show_notice,
     show_title,
     titles_of,
+    worst_state,
 )
 from repro_runner.ui.timeline import show_timeline
 
@@ -45,7 +46,6 @@ _TABS = {
 """Title -> the parts of a report that are shown under it."""
 _HIGH, _FEW_LINES = 660, 24
 """The height of a long text, in pixels; a text of a few lines is as high as it is."""
-_WORST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
 def show_page(project: ProjectFolder) -> None:
@@ -105,8 +105,7 @@ def _show_tabs(contents: RunContents, judged: Mapping[str, Judged]) -> None:
     titles = [_OVERVIEW, *(title for title, parts in there.items() if parts)]
 
     def with_mark(title: str) -> str:
-        states = {each.verdict.state for each in there.get(title, ())}
-        worst = next((state for state in _WORST if state in states), "")
+        worst = worst_state(there.get(title, ()))
         return f"{MARKS[worst]} {title}" if worst else title
 
     asked = st.query_params.get("part", titles[0])

@@ -51,7 +51,7 @@ def test_what_is_no_graph_break_is_told(capsys: pytest.CaptureFixture[str]) -> N
         (["search", "x", "--limit", "0"], "--limit 0: is too small; give a number from 1 on"),
         (["search", "  "], "search: there is nothing to search for"),
         (["show", "--fix", "hello\x1b[2J"], "the text: names no graph break"),
-        (["show", "GB\x1b[2J"], "GB\\x1b[2J: no such graph break"),
+        (["show", "GB\x1b[2J"], "GB\\x1b[2J: is no id"),
         (["show", "--format", "json", "GB99999"], "GB99999: no such graph break"),
     ],
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from repro_runner.ui.serving import FOLDER, HERE
+from repro_runner.ui.serving import FOLDER
 from tests.repro_runner.fixtures.sample_run import HOSTILE
 
 MARKUP = f":red[owned] :material/home: :smile: $x^2$ **bold** [link](javascript:alert(1)) {HOSTILE}"
@@ -55,7 +55,3 @@ def shown(app: AppTest) -> str:
     """All HTML of the page."""
     assert not app.exception, app.exception
     return "\n".join(each.proto.body for each in app.get("html"))
-
-
-def app_file() -> Path:
-    return HERE / "app.py"
