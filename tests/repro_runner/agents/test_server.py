@@ -28,8 +28,8 @@ from repro_runner.agents.workspace import Workspace
 from repro_runner.cli import main
 from repro_runner.exit_codes import REFUSED
 from repro_runner.process import Limits
-from tests.conftest import ROOT
-from tests.processes import processes_with
+from tests.checkout import ROOT, write_files
+from tests.processes import eventually, processes_with
 from tests.repro_runner.fix_report.test_judging import FIXED_PARTS, PARTS, PROGRAM, WITHOUT_PRINT
 
 pytestmark = pytest.mark.slow
@@ -129,8 +129,7 @@ def an_agent(folder: Path, *options: str) -> Iterator[Agent]:
 @pytest.fixture(scope="session")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     folder = tmp_path_factory.mktemp("project")
-    for name, text in SCRIPTS.items():
-        (folder / name).write_text(text)
+    write_files(folder, SCRIPTS)
     outside = tmp_path_factory.mktemp("outside") / "secret.py"
     outside.write_text("print('secret')\n")
     (folder / "link.py").symlink_to(outside)
@@ -376,17 +375,10 @@ def test_the_server_ends_well(how: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["closed", "interrupted"])
 def test_a_script_ends_with_the_server(how: str, tmp_path: Path) -> None:
     running = tmp_path / "running"
-    (tmp_path / "hang.py").write_text(
-        "import os, pathlib, time\npathlib.Path('running').write_text(str(os.getpid()))\ntime.sleep(600)\n"
-    )
+    (tmp_path / "hang.py").write_text("import pathlib, time\npathlib.Path('running').touch()\ntime.sleep(600)\n")
     with bare_server(tmp_path, "--folder", ".") as server:
         send(server, id=2, method="tools/call", params={"name": "explain_script", "arguments": {"path": "hang.py"}})
-        until = time.monotonic() + 60
-        while not (running.exists() and running.read_text()) and time.monotonic() < until:
-            time.sleep(0.1)
+        assert eventually(running.exists)
         end(server, how)
-    assert running.read_text()
-    while (left := processes_with(f"{MARK}={tmp_path}")) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert left == []
+    assert eventually(lambda: not processes_with(f"{MARK}={tmp_path}"))
     assert list(tmp_path.glob("graphbreak-mcp-*")) == []
