@@ -28,14 +28,14 @@ TASK = (
 )
 LEFT_OUT = {
     "eager": "The program raises an error without torch.compile, too. There is no result to compare with.",
-    "none": "No fix holds on a CPU, or there is none.",
+    "none": "There is no fix, or none that holds on a CPU.",
     "coverage": "The inputs don't run every line of the program, or its result is the same for all inputs. "
     "An answer that does less would pass.",
     "bytecode": "What breaks is edited bytecode or an edited torch. The source does not show it, so a copy would pass.",
     "caller": "The fix moves code to the caller, which is not compiled.",
     "setting": "Every fix that holds is a setting of torch, not code.",
-    "operator": "Every fix that holds hides code in a custom operator, or is such an operator and a setting.",
-    "effects": "The fix leaves something else behind than the program.",
+    "operator": "The fixes that hold hide code in a custom operator, or change a setting of torch.",
+    "effects": "The side effects of the fix are not those of the program.",
     "shown": "The program has a method that only the fix needs: it would show the answer.",
 }
 """Why a program is no task."""
@@ -146,17 +146,17 @@ def make_benchmark(registry: Registry) -> FixBenchmark:
 
 
 def benchmark_text(benchmark: FixBenchmark) -> str:
-    """The file of all tasks: one JSON object to a line."""
+    """The file of all tasks: one JSON object per line."""
     return json_lines(map(_line, benchmark.tasks))
 
 
 def prompt_text(tasks: tuple[Task, ...]) -> str:
-    """What may be given to a model: id and prompt of each task, one JSON object to a line."""
+    """What may be given to a model: id and prompt of each task, one JSON object per line."""
     return json_lines({"id": task.name, "prompt": task.prompt} for task in tasks)
 
 
 def json_lines(objects: Iterable[Mapping[str, Any]]) -> str:
-    """One JSON object to a line."""
+    """One JSON object per line."""
     return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
 
 

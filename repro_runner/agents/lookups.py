@@ -46,7 +46,7 @@ class Lookups:
         """The break with an id, as a person wrote it. InvalidInput if there is none."""
         gb_id = read_gb_id(text.strip())
         if gb_id not in self._breaks:
-            said = "no such graph break" if looks_like_gb_id(gb_id) else "is no id"
+            said = "no such graph break" if looks_like_gb_id(gb_id) else "is not an id"
             why = f"{said}; ids look like GB0042, and `graphbreak search` finds them by words"
             raise InvalidInput([Problem(text.strip(), why)])
         return self._breaks[gb_id]

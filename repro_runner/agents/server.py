@@ -30,7 +30,7 @@ INSTRUCTIONS = """\
 A registry of every graph break that torch.compile can report. Each id, such as GB0124, has a program that breaks and \
 fixes that were run. To fix a break in a script: explain_script, then verified_fix, then write a patch, then \
 verify_patch. A patch counts only if verify_patch says "verified". Deleting a print, or switching compilation off, is \
-no fix. Each tool is also a command: graphbreak show, search, log, explain, explain --try.\
+not a fix. Each tool is also a command: graphbreak show, search, log, explain, explain --try.\
 """
 _MOST_STDERR = 4_000
 _LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -101,7 +101,7 @@ class Tools:
         self._lookups, self._workspace = lookups, workspace
 
     def look_up(self, gb_id: GbId, torch: Torch = "") -> dict[str, Any]:
-        """Say all that the registry knows of one graph break.
+        """Say all that the registry knows about one graph break.
 
         Its meaning, the smallest program that breaks, every fix that was run, and the torch release it held on.
         """
@@ -122,7 +122,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Give the fixes of a graph break that were run: they compile as one graph and equal eager.
 
-        Of a message, only those for what the message names. If there is none, it says why.
+        For a message, only the fixes for what the message names. If there is no fix, it says why.
         """
         return self._lookups.verified_fix(break_or_message, torch=torch)
 
@@ -261,7 +261,7 @@ def make_server(workspace: Workspace) -> MCPServer[Any]:
 
     @server.resource("graphbreak://{gb_id}", mime_type="application/json")
     def graph_break(gb_id: str) -> str:
-        """All that the registry knows of one graph break, as JSON."""
+        """All that the registry knows about one graph break, as JSON."""
         try:
             return json.dumps(tools.look_up(gb_id), indent=1)
         except InvalidInput as error:

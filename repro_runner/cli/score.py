@@ -35,8 +35,8 @@ examples:
   graphbreak score --reference > reference.jsonl answers made of the registry's own fixes; they solve every task
 
 Answers are code, and they run with your rights. They run in processes of their own, with limits on time and memory, and
-without your environment variables. That is no sandbox. Before that the code is read: what goes beyond plain torch code
-is refused. --trust runs that, too. Score answers that you don't trust in a container.
+without your environment variables. That is not a sandbox. The code is read first, and refused if it goes beyond plain
+torch code; --trust runs it in any case. Score answers that you don't trust in a container.
 
 The tasks are those whose fix was verified on the installed release of torch. A task without an answer counts as not
 solved.
@@ -79,11 +79,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG.format(verdicts=verdicts),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("answers", nargs="?", type=Path, metavar="ANSWERS.jsonl", help="one JSON object to a line")
-    parser.add_argument("--tasks", action="store_true", help="print the tasks instead: id and prompt, one to a line")
+    parser.add_argument("answers", nargs="?", type=Path, metavar="ANSWERS.jsonl", help="one JSON object per line")
+    parser.add_argument("--tasks", action="store_true", help="print the tasks instead: id and prompt, one per line")
     parser.add_argument("--reference", action="store_true", help="print answers made of the registry's fixes instead")
     parser.add_argument(
-        "--only", metavar="IDS", help="only these tasks: GB0170,GB0007_time; an id means all of its own"
+        "--only", metavar="IDS", help="only these tasks: GB0170,GB0007_time; an id stands for all of its tasks"
     )
     parser.add_argument("--backend", choices=["eager", "inductor"], default="eager", help="default: eager")
     parser.add_argument("--jobs", type=positive_number, metavar="N", help="processes at a time (default: cores)")
@@ -102,7 +102,7 @@ def _check(arguments: argparse.Namespace) -> None:
         problems.append(Problem("graphbreak score", "needs one of: ANSWERS.jsonl, --tasks, --reference"))
     if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
         problems.append(
-            Problem(f"--fail-under {arguments.fail_under:g}", "is no per cent; give a number from 0 to 100")
+            Problem(f"--fail-under {arguments.fail_under:g}", "is not a percentage; give a number from 0 to 100")
         )
     if problems:
         raise InvalidInput(problems)

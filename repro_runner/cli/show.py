@@ -42,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number")
     parser.add_argument("--script", action="store_true", help="print its program as a script that you can run")
     parser.add_argument("--open", action="store_true", help="open its page in a browser (that of `make site` if built)")
-    parser.add_argument("--fix", action="store_true", help="print its fixes that were run, for what a message names")
+    parser.add_argument("--fix", action="store_true", help="print its fixes that were run; ID may be a message, too")
     parser.add_argument("--torch", default="", metavar="RELEASE", help="fixes for this release; default: the newest")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     arguments = parser.parse_args(argv)

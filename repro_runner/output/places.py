@@ -31,7 +31,7 @@ def find_below(name: str, folder: Path) -> Path:
         else:
             why = f"no such file below {folder}; names are relative to it"
     except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a NUL, a name that is too long
-        why = f"is no name of a file ({error}); name a file below {folder}"
+        why = f"is not the name of a file ({error}); name a file below {folder}"
     raise InvalidInput([Problem(name, why)])
 
 

@@ -71,12 +71,12 @@ def _model_fields(project: ProjectFolder, start: QuickRun) -> dict[str, Any]:
 def _own_model(project: ProjectFolder, file: str, function: str) -> str:
     files = project.model_files()
     if not files:
-        show_notice(f"No Python file below {project.folder} names torch.", warns=True)
+        show_notice(f"No Python file below {project.folder} uses torch.", warns=True)
         return ":"
     chosen = select("File", files, file)
     functions = project.functions(chosen)
     if not functions:
-        show_notice("No function in this file returns a model: one without arguments that returns (model, inputs).")
+        show_notice("No function in this file makes a model. Write one without arguments that returns (model, inputs).")
         return f"{chosen}:"
     name = select("Function", functions, function)
     return f"{chosen}:{name}"
@@ -182,7 +182,7 @@ def _show_progress(project: ProjectFolder) -> None:
 
 
 _WHY_BATCH = "Leave it empty for the model's own."
-_WHY_PADDING = "BERT: so many more tokens, which the mask leaves out. ResNet: so many zero pixels on each side."
+_WHY_PADDING = "BERT: this many more tokens, which the mask leaves out. ResNet: this many zero pixels on each side."
 _WHY_TOLERANCE = "An element is close if |test - reference| <= atol + rtol * |reference|. Empty: chosen by dtype."
-_WHY_FAULT = "In place of the backend, one whose activations are one per cent too large: see how that is found."
+_WHY_FAULT = "Use a backend whose activations are one per cent too large, and see how that is found."
 _WHY_ALIGNMENT = "Every dimension of every tensor has to be a multiple of it."

@@ -180,7 +180,7 @@ def test_a_log_is_explained(agent: Agent, given: dict[str, str]) -> None:
     ("tool", "arguments", "told"),
     [
         ("look_up", {"gb_id": "GB99999"}, "GB99999: no such graph break; ids look like GB0042"),
-        ("look_up", {"gb_id": "\x1b[31m"}, "\\x1b[31m: is no id"),
+        ("look_up", {"gb_id": "\x1b[31m"}, "\\x1b[31m: is not an id"),
         ("look_up", {}, "gb_id: Field required"),
         ("search", {"words": " "}, "there is nothing to search for"),
         ("search", {"words": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
@@ -192,7 +192,7 @@ def test_a_log_is_explained(agent: Agent, given: dict[str, str]) -> None:
         ("explain_script", {"path": "loop.py"}, "loop.py: "),
         ("explain_script", {"path": "none.py"}, "none.py: no such file below "),
         ("explain_script", {"path": "."}, ".: no such file below "),
-        ("explain_script", {"path": "a\0b"}, "a\\x00b: is no name of a file"),
+        ("explain_script", {"path": "a\0b"}, "a\\x00b: is not the name of a file"),
         ("verify_patch", {"path": "/etc/hostname", "patch": ""}, "/etc/hostname: leads out of "),
         ("no_such_tool", {}, "Unknown tool"),
     ],

@@ -112,7 +112,7 @@ def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         read_answers(answers, committed_benchmark())
     told = {problem.where: problem.message for problem in refused.value.problems}
-    expected = {1: "not JSON", 2: "did you mean GB0170", 4: "in line 3 already", 5: "named `fixed`", 6: "is no task"}
+    expected = {1: "not JSON", 2: "did you mean GB0170", 4: "in line 3 already", 5: "named `fixed`", 6: "is not a task"}
     expected |= {7: "`code` is missing", 8: "not an object"}
     assert list(told) == [f"{answers}:{number}" for number in expected]
     for number, part in expected.items():
