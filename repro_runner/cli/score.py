@@ -10,7 +10,7 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from registry.datafile import check_writable, write_data_file
+from registry.datafile import check_writable
 from registry.documents import document_text
 from registry.errors import InvalidInput, Problem
 from registry.fix_benchmark import FixBenchmark, Task, json_lines, make_benchmark, prompt_text
@@ -18,6 +18,7 @@ from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.cli.model_arguments import more_than_0, positive_number, read_limits
 from repro_runner.cli.progress import progress
+from repro_runner.cli.targets import put_text
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.suggestions import did_you_mean
 from repro_runner.runner.machine import ReproRun, ThisMachine, known_types
@@ -59,13 +60,12 @@ def main(argv: Sequence[str]) -> int:
     benchmark = make_benchmark(merge_registry(read_package()))
     release = _release(benchmark)
     tasks = _choose(benchmark, release, arguments.only)
-    if arguments.tasks:
-        return _put(prompt_text(tasks), arguments.out)
-    if arguments.reference:
+    if arguments.tasks or arguments.reference:
         answers = ({"id": task.name, "code": task.reference(release).code} for task in tasks)
-        return _put(json_lines(answers), arguments.out)
+        put_text(prompt_text(tasks) if arguments.tasks else json_lines(answers), arguments.out)
+        return DONE
     scores = _score(tasks, read_answers(arguments.answers, benchmark), arguments)
-    _put(document_text(scores.document()) if arguments.format == "json" else scores.text(), arguments.out)
+    put_text(document_text(scores.document()) if arguments.format == "json" else scores.text(), arguments.out)
     is_low = arguments.fail_under is not None and scores.rate < arguments.fail_under
     return NOT_AS_IT_SHOULD_BE if is_low else DONE
 
@@ -137,14 +137,6 @@ def _choose(benchmark: FixBenchmark, release: str, only: str | None) -> tuple[Ta
     if problems or not chosen:
         raise InvalidInput(problems or [Problem("--only", "names no task; give ids, with commas between them")])
     return tuple(chosen.values())
-
-
-def _put(text: str, out: Path | None) -> int:
-    if out is None:
-        print(text, end="")
-    else:
-        write_data_file(out, text)
-    return DONE
 
 
 def _score(tasks: tuple[Task, ...], answers: Mapping[str, Answer], arguments: argparse.Namespace) -> Scores:

@@ -1,11 +1,13 @@
-"""Where `explain` and `log` write: --out, and further formats of the same run with --also."""
+"""Where commands write: --out, and further formats of the same run with --also."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from registry.datafile import write_data_file
 from registry.errors import Problem
 
 
@@ -31,6 +33,16 @@ def _format_and_file(formats: Sequence[str]) -> Callable[[str], tuple[str, Path]
         return form, Path(file)
 
     return parse
+
+
+def put_text(text: str, out: Path | None) -> None:
+    """Print a text, or write it into a file. Characters that the encoding does not have are spelt out."""
+    encoding = "utf-8" if out else sys.stdout.encoding or "utf-8"
+    text = text.encode(encoding, "backslashreplace").decode(encoding)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_data_file(out, text)
 
 
 def check_targets(arguments: argparse.Namespace, *options: str) -> Iterator[Problem]:

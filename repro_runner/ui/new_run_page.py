@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -35,7 +34,7 @@ def show_page(project: ProjectFolder) -> None:
         show_notice(*map(str, problems), warns=True)
     if st.button("Run", type="primary", disabled=bool(problems)):
         command = module_command("repro_runner", *quick.words())
-        st.session_state[_RUNNING] = Background(command, folder=project.folder, environment=dict(os.environ))
+        st.session_state[_RUNNING] = Background(command, folder=project.folder)
         st.rerun()
 
 

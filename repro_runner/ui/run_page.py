@@ -50,20 +50,18 @@ _HIGH, _FEW_LINES = 660, 24
 
 def show_page(project: ProjectFolder) -> None:
     """The run that the address names; the newest if it names none."""
-    runs = project.runs()
+    runs = {run.id: run for run in project.runs()}
     if not runs:
         show_title("One run", f"There are no runs in {project.home} yet. “New run” makes one.")
         return
-    ids = [run.id for run in runs]
+    ids = list(runs)
     asked = st.query_params.get("run", ids[0])
     if asked not in ids:
         show_notice(f"There is no run {asked} here. It may have been deleted. This is the newest one.", warns=True)
-    run_id = choose("Run", ids, parameter="run", format_func=titles_of(runs).__getitem__)
-    run = project.find(run_id)
-    contents = read_or_complain(run) if run is not None else None
+    run_id = choose("Run", ids, parameter="run", format_func=titles_of(runs.values()).__getitem__)
+    contents = read_or_complain(runs[run_id])
     if contents is None:
         return
-    judged = judge_parts(contents)
     show(
         "run.html.j2",
         id=contents.run.id,
@@ -72,7 +70,7 @@ def show_page(project: ProjectFolder) -> None:
         when=shown_time(contents.manifest.get("started")),
         environment=describe_environment(contents.manifest),
     )
-    _show_tabs(contents, {each.part.kind: each for each in judged})
+    _show_tabs(contents, {each.part.kind: each for each in judge_parts(contents)})
 
 
 def _show_overview(contents: RunContents, judged: list[Judged]) -> None:
