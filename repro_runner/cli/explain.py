@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem, WriteFailed
-from repro_runner.cli.targets import add_also, check_targets
+from repro_runner.cli.targets import add_also, check_fail_under, check_targets
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.allowed import (
@@ -227,10 +227,7 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
         problems += _check_alone(arguments, "--try", ("terminal", "json"))
     if arguments.allow_less_output and not arguments.patch:
         problems.append(Problem("--allow-less-output", "is only for --try; leave it out, or name a patch"))
-    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
-        problems.append(
-            Problem(f"--fail-under {arguments.fail_under:g}", "is not a percentage; give a number from 0 to 100")
-        )
+    problems += check_fail_under(arguments)
     if arguments.allow:
         problems += _problems_of(lambda: read_allowed(arguments.allow))
     if arguments.report:

@@ -18,7 +18,7 @@ from registry.knowledge import read_package
 from registry.merge import merge_registry
 from repro_runner.cli.model_arguments import more_than_0, positive_number, read_limits
 from repro_runner.cli.progress import progress
-from repro_runner.cli.targets import put_text
+from repro_runner.cli.targets import check_fail_under, put_text
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.suggestions import did_you_mean
 from repro_runner.runner.machine import ReproRun, ThisMachine, known_types
@@ -97,13 +97,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    problems = []
+    problems = [*check_fail_under(arguments)]
     if sum(map(bool, (arguments.answers, arguments.tasks, arguments.reference))) != 1:
         problems.append(Problem("graphbreak score", "needs one of: ANSWERS.jsonl, --tasks, --reference"))
-    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
-        problems.append(
-            Problem(f"--fail-under {arguments.fail_under:g}", "is not a percentage; give a number from 0 to 100")
-        )
     if problems:
         raise InvalidInput(problems)
     if arguments.out:

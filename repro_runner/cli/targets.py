@@ -1,4 +1,4 @@
-"""Where commands write: --out, and further formats of the same run with --also."""
+"""Where commands write: --out, and further formats of the same run with --also. And --fail-under."""
 
 from __future__ import annotations
 
@@ -55,3 +55,9 @@ def check_targets(arguments: argparse.Namespace, *options: str) -> Iterator[Prob
             yield Problem(f"{option} {path}", "there is no such folder; make it first, or name another")
         if path.is_dir():
             yield Problem(f"{option} {path}", "is a folder; name a file in it")
+
+
+def check_fail_under(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """What is wrong with --fail-under."""
+    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
+        yield Problem(f"--fail-under {arguments.fail_under:g}", "is not a percentage; give a number from 0 to 100")
