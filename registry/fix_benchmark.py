@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import json
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from registry.model import FRESH_SEEDS, SEEDS, Evidence, Example, GraphBreak, Registry
@@ -28,14 +28,14 @@ TASK = (
 )
 LEFT_OUT = {
     "eager": "The program raises an error without torch.compile, too. There is no result to compare with.",
-    "none": "No fix holds on a CPU, or there is none.",
+    "none": "There is no fix, or none that holds on a CPU.",
     "coverage": "The inputs don't run every line of the program, or its result is the same for all inputs. "
     "An answer that does less would pass.",
     "bytecode": "What breaks is edited bytecode or an edited torch. The source does not show it, so a copy would pass.",
     "caller": "The fix moves code to the caller, which is not compiled.",
     "setting": "Every fix that holds is a setting of torch, not code.",
-    "operator": "Every fix that holds hides code in a custom operator, or is such an operator and a setting.",
-    "effects": "The fix leaves something else behind than the program.",
+    "operator": "The fixes that hold hide code in a custom operator, or change a setting of torch.",
+    "effects": "The side effects of the fix are not those of the program.",
     "shown": "The program has a method that only the fix needs: it would show the answer.",
 }
 """Why a program is no task."""
@@ -54,10 +54,10 @@ class HeldFix:
     """An answer to the task: what is added to the program, with a function `fixed`."""
     settings: str
     """For a fix by a flag: the lines that set it."""
-    verified_on: tuple[str, ...]
-    """Releases of torch, oldest first."""
     answers: bool
     """Whether it keeps to the rules of the task."""
+    verified_on: tuple[str, ...]
+    """Releases of torch, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,13 +146,18 @@ def make_benchmark(registry: Registry) -> FixBenchmark:
 
 
 def benchmark_text(benchmark: FixBenchmark) -> str:
-    """The file of all tasks: one JSON object to a line."""
-    return "".join(json.dumps(_line(task), ensure_ascii=False) + "\n" for task in benchmark.tasks)
+    """The file of all tasks: one JSON object per line."""
+    return json_lines(map(_line, benchmark.tasks))
 
 
 def prompt_text(tasks: tuple[Task, ...]) -> str:
-    """What may be given to a model: id and prompt of each task, one JSON object to a line."""
-    return "".join(json.dumps({"id": task.name, "prompt": task.prompt}, ensure_ascii=False) + "\n" for task in tasks)
+    """What may be given to a model: id and prompt of each task, one JSON object per line."""
+    return json_lines({"id": task.name, "prompt": task.prompt} for task in tasks)
+
+
+def json_lines(objects: Iterable[Mapping[str, Any]]) -> str:
+    """One JSON object per line."""
+    return "".join(json.dumps(one, ensure_ascii=False) + "\n" for one in objects)
 
 
 def _proofs(one: Example) -> list[Evidence]:
@@ -259,16 +264,5 @@ def _line(task: Task) -> dict[str, Any]:
             "gradients": task.gradients,
             "requires": {key: ast.literal_eval(value) for key, value in required.items()},
         },
-        "fixes": [
-            {
-                "name": fix.name,
-                "kind": fix.kind,
-                "when": fix.when,
-                "code": fix.code,
-                "settings": fix.settings,
-                "answers": fix.answers,
-                "verified_on": list(fix.verified_on),
-            }
-            for fix in task.fixes
-        ],
+        "fixes": [asdict(fix) for fix in task.fixes],
     }

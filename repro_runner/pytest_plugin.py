@@ -32,7 +32,6 @@ _MARKER = (
     "`allow` has ids, files or both, as in an allow-list; `recompiles` is the most that there may be"
 )
 _EXAMPLE = '@pytest.mark.graph_breaks(max=0, allow=["GB0124", "vendor/**"], recompiles=1)'
-_PROPERTY = "graph_break"
 _MOST_NAMED = 3
 """How many sites are named in a line, and tests per site."""
 
@@ -185,11 +184,11 @@ def _limits(given: Mapping[str, Any], where: str) -> Limits:
     for name in ("max", "recompiles"):
         value = values[name]
         if (value is not None or name == "max") and (type(value) is not int or value < 0):
-            wrong.append(f"{where}: {name}={value!r} is no number of at least 0")
+            wrong.append(f"{where}: {name}={value!r} is not a whole number of at least 0")
     allow = values["allow"]
     entries: tuple[Entry, ...] = ()
     if isinstance(allow, str) or not all(isinstance(one, str) for one in allow):
-        wrong.append(f'{where}: allow={allow!r} is no list of texts such as ["GB0124"]')
+        wrong.append(f'{where}: allow={allow!r} is not a list of texts such as ["GB0124"]')
     else:
         try:
             entries = parse_allowed((f"{where}: allow", line) for line in allow)
@@ -233,7 +232,7 @@ def _keep(item: pytest.Item, report: Report) -> None:
     item.stash[_FOUND] = outcome_text(Outcome(report=report))
     for site in report.sites:
         place = where(site, item.config.rootpath)
-        item.user_properties.append((_PROPERTY, f"{site.gb_id} {place} in {site.function}"))
+        item.user_properties.append(("graph_break", f"{site.gb_id} {place} in {site.function}"))
     item.user_properties.append(("recompiles", str(len(report.recompiles))))
 
 

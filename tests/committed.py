@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from registry.advice import advice_of
+from registry.fix_benchmark import FixBenchmark, make_benchmark
 from registry.knowledge import read_knowledge
 from registry.merge import merge_registry
 from registry.model import GraphBreak, Registry
@@ -28,6 +29,12 @@ def committed_registry() -> Registry:
 def committed_breaks() -> dict[str, GraphBreak]:
     """By id."""
     return {gb.gb_id: gb for gb in committed_registry()}
+
+
+@cache
+def committed_benchmark() -> FixBenchmark:
+    """The tasks that are made of it."""
+    return make_benchmark(committed_registry())
 
 
 @cache

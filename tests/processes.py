@@ -1,7 +1,9 @@
-"""Which processes of this machine carry a mark: for tests that nothing is left running."""
+"""Which processes of this machine carry a mark, for tests that nothing is left running; and waiting for something."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 
@@ -15,3 +17,13 @@ def processes_with(mark: str) -> list[int]:
         except OSError:
             continue  # it ended, or is not ours
     return found
+
+
+def eventually(holds: Callable[[], object], seconds: float = 60) -> bool:
+    """Wait until something holds. False if it still does not after these seconds."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if holds():
+            return True
+        time.sleep(0.1)
+    return False

@@ -38,7 +38,8 @@ def test_show_of_an_unknown_id_is_one_line_and_exit_2(unknown: str, capsys: pyte
     assert main(["show", unknown]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert captured.err == f"{unknown}: no such graph break; ids look like GB0042\n"
+    why = "no such graph break" if unknown.startswith("GB") else "is not an id"
+    assert captured.err == f"{unknown}: {why}; ids look like GB0042, and `graphbreak search` finds them by words\n"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 from registry.advice import Advice, Advisor
 from registry.documents import head
 from registry.errors import InvalidInput, Problem
-from registry.ids import is_gb_id, looks_like_gb_id, page_address, read_gb_id
+from registry.ids import is_gb_id, looks_like_gb_id, read_gb_id
 from registry.knowledge import read_package
 from registry.matching import Matcher
 from registry.merge import merge_registry
@@ -42,6 +42,15 @@ class Lookups:
     def _breaks(self) -> dict[str, GraphBreak]:
         return {gb.gb_id: gb for gb in self.registry}
 
+    def find(self, text: str) -> GraphBreak:
+        """The break with an id, as a person wrote it. InvalidInput if there is none."""
+        gb_id = read_gb_id(text.strip())
+        if gb_id not in self._breaks:
+            said = "no such graph break" if looks_like_gb_id(gb_id) else "is not an id"
+            why = f"{said}; ids look like GB0042, and `graphbreak search` finds them by words"
+            raise InvalidInput([Problem(text.strip(), why)])
+        return self._breaks[gb_id]
+
     def search(self, words: str, *, limit: int = MOST_HITS) -> dict[str, Any]:
         """The breaks that fit words, an id, a link or a message; best first."""
         if not words.strip():
@@ -73,15 +82,13 @@ class Lookups:
 
     def look_up(self, text: str, *, torch: str = "") -> dict[str, Any]:
         """All that is known of an id, for a user of this torch release; "" is the newest."""
-        gb_id = read_gb_id(text.strip())
-        if gb_id not in self._breaks:
-            raise InvalidInput([Problem(text.strip(), _unknown(gb_id))])
-        gb, advice = self._breaks[gb_id], self._advise(gb_id, torch=torch)
+        gb = self.find(text)
+        advice = self._advise(gb.gb_id, torch=torch)
         return {
             **head("graph-break"),
-            "gb_id": gb_id,
+            "gb_id": gb.gb_id,
             "title": gb.gb_type,
-            "link": page_address(gb_id),
+            "link": advice.link,
             "standing": gb.lifecycle,
             "registered_since": gb.history.first_release or "",
             "older_titles": sorted({dated.revision.gb_type for dated in gb.revisions} - {gb.gb_type}),
@@ -104,22 +111,20 @@ class Lookups:
         Of a message, only those fixes that are for what it names.
         """
         gb_id, message = read_gb_id(text.strip()), ""
-        others: tuple[str, ...] = ()
+        others: list[str] = []
         if not is_gb_id(gb_id):
             named = [match for match in self._matcher.name_text(text, torch=torch or None) if match.gb_ids]
             if not named:
                 raise InvalidInput([Problem("the text", f"names no graph break; {_HOW}")])
-            (gb_id, *rest), message, others = named[0].gb_ids, text, ()
-            others = tuple(dict.fromkeys([*rest, *(match.gb_ids[0] for match in named[1:])]))
-        if gb_id not in self._breaks:
-            raise InvalidInput([Problem(gb_id, _unknown(gb_id))])
-        advice = self._advise(gb_id, torch=torch, message=message)
+            gb_id, *others = dict.fromkeys([*named[0].gb_ids, *(match.gb_ids[0] for match in named[1:])])
+            message = text
+        advice = self._advise(self.find(gb_id).gb_id, torch=torch, message=message)
         return {
             **head("verified-fix"),
             "gb_id": gb_id,
             "title": advice.gb_type,
             "link": advice.link,
-            "also_named": [one for one in others if one != gb_id],
+            "also_named": others,
             **_fixes(advice),
         }
 
@@ -136,11 +141,6 @@ def shared_lookups() -> Lookups:
 
 
 _HOW = "give an id such as GB0124, or a message as torch prints it; `graphbreak search` finds ids by words"
-
-
-def _unknown(gb_id: str) -> str:
-    said = "no such graph break" if looks_like_gb_id(gb_id) else "is no id"
-    return f"{said}; ids look like GB0042, and `graphbreak search` finds them by words"
 
 
 def _fixes(advice: Advice) -> dict[str, Any]:

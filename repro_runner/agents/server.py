@@ -23,13 +23,14 @@ from registry.errors import InvalidInput
 from repro_runner.agents.lookups import MOST_HITS, Lookups, shared_lookups
 from repro_runner.agents.workspace import Call, CommandRun, Workspace, inert
 from repro_runner.exit_codes import REFUSED
-from repro_runner.process.isolated import REMEDIES
+from repro_runner.output.places import shown_place
+from repro_runner.process.isolated import remedy_for
 
 INSTRUCTIONS = """\
 A registry of every graph break that torch.compile can report. Each id, such as GB0124, has a program that breaks and \
 fixes that were run. To fix a break in a script: explain_script, then verified_fix, then write a patch, then \
 verify_patch. A patch counts only if verify_patch says "verified". Deleting a print, or switching compilation off, is \
-no fix. Each tool is also a command: graphbreak show, search, log, explain, explain --try.\
+not a fix. Each tool is also a command: graphbreak show, search, log, explain, explain --try.\
 """
 _MOST_STDERR = 4_000
 _LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -100,7 +101,7 @@ class Tools:
         self._lookups, self._workspace = lookups, workspace
 
     def look_up(self, gb_id: GbId, torch: Torch = "") -> dict[str, Any]:
-        """Say all that the registry knows of one graph break.
+        """Say all that the registry knows about one graph break.
 
         Its meaning, the smallest program that breaks, every fix that was run, and the torch release it held on.
         """
@@ -121,7 +122,7 @@ class Tools:
     ) -> dict[str, Any]:
         """Give the fixes of a graph break that were run: they compile as one graph and equal eager.
 
-        Of a message, only those for what the message names. If there is none, it says why.
+        For a message, only the fixes for what the message names. If there is no fix, it says why.
         """
         return self._lookups.verified_fix(break_or_message, torch=torch)
 
@@ -210,22 +211,14 @@ class Tools:
         if ran.code == REFUSED:
             raise ToolError(inert(ran.stderr[-_MOST_STDERR:]) or "the command refused these arguments")
         if ran.code is None and (needs_end or not ran.stdout):
-            remedies = (
-                f"; {option} of the server gives it more"
-                for start, option in REMEDIES.items()
-                if ran.failure.startswith(start)
-            )
-            remedy = next(remedies, "")
+            remedy = remedy_for(ran.failure, " of the server")
             last = ran.stderr.rpartition("\n")[2][-_MOST_STDERR:]
             raise ToolError(inert(f"the process {ran.failure}{remedy}" + (f": {last}" if last else "")))
         return ran
 
     def _break(self, site: Mapping[str, Any]) -> Break:
-        file = Path(site["file"])
-        folder = self._workspace.folder
-        shown = file.relative_to(folder) if folder and file.is_relative_to(folder) else file
         return Break(
-            where=f"{shown}:{site['line']}",
+            where=shown_place(site["file"], site["line"], self._workspace.folder),
             gb_ids=site["gb_ids"],
             title=next(iter(site["gb_types"]), ""),
             source=site["source"],
@@ -268,7 +261,7 @@ def make_server(workspace: Workspace) -> MCPServer[Any]:
 
     @server.resource("graphbreak://{gb_id}", mime_type="application/json")
     def graph_break(gb_id: str) -> str:
-        """All that the registry knows of one graph break, as JSON."""
+        """All that the registry knows about one graph break, as JSON."""
         try:
             return json.dumps(tools.look_up(gb_id), indent=1)
         except InvalidInput as error:

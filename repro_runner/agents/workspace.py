@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.output.places import find_below
 from repro_runner.output.terminal import plain
 from repro_runner.process import Job, Limits, Pool, PoolDied, Service
 
@@ -66,28 +67,15 @@ class Workspace:
         """A folder for the files of one call."""
         return tempfile.TemporaryDirectory(dir=self.scratch)
 
-    def find_file(self, name: str) -> Path:
-        """The file with this name below the folder, without symbolic links. Raises InvalidInput if there is none."""
-        folder = self._folder()
-        try:
-            path = (folder / name).resolve()
-            is_file = path.is_file()
-        except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a NUL, a name that is too long
-            raise _refused(name, f"is no name of a file ({error}); name a file below {folder}") from error
-        if not path.is_relative_to(folder):
-            raise _refused(name, f"leads out of {folder}; name a file below it")
-        if not is_file:
-            raise _refused(name, f"no such file below {folder}; names are relative to it")
-        return path
-
     def word_for(self, name: str) -> str:
-        """The same as a word for a command that runs in the folder: one that no command takes for an option."""
-        path = str(self.find_file(name).relative_to(self._folder()))
+        """A file below the folder, as a word that no command takes for an option. InvalidInput if there is none."""
+        path = str(find_below(name, self._folder()).relative_to(self._folder()))
         return f"./{path}" if path.startswith("-") else path
 
     def _folder(self) -> Path:
         if self.folder is None:
-            raise _refused("--folder", "is not given, so no files are read or run; start `graphbreak mcp --folder DIR`")
+            why = "is not given, so no files are read or run; start `graphbreak mcp --folder DIR`"
+            raise InvalidInput([Problem("--folder", why)])
         return self.folder
 
     def run(self, words: Sequence[str], folder: Path | None = None) -> CommandRun:
@@ -121,7 +109,3 @@ def inert(value: Any) -> Any:
 def _bounded(text: str) -> str:
     left = len(text) - MOST_CHARACTERS
     return text if left <= 0 else f"{text[:MOST_CHARACTERS]}\n… {left} more characters were left out here."
-
-
-def _refused(name: str, why: str) -> InvalidInput:
-    return InvalidInput([Problem(name, why)])

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem, WriteFailed
-from repro_runner.cli.targets import add_also, check_targets
+from repro_runner.cli.targets import add_also, check_fail_under, check_targets
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.allowed import (
@@ -73,7 +73,7 @@ a line of that file has an id, a file pattern, or both; x2 allows at most two su
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
 standard output holds the document alone: what the program prints goes to standard error.
 --fix, --report, --share, --cost and --fail-under run it again, in separate processes: if it writes files, it writes
-them again. --try runs it only so, four to six times in all, with and without the patch.
+them again. --try runs it four to six times in such processes, with and without the patch.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
@@ -170,7 +170,7 @@ def _make_parser() -> argparse.ArgumentParser:
         "--torch-xla",
         action="store_true",
         help="with --report: write a script per break for torch_xla, too, which takes the submodule out of your model; "
-        "it is not run; on by itself for a program that imports torch_xla",
+        "it is not run; on by default for a program that imports torch_xla",
     )
     kept.add_argument("--fail-on-break", action="store_true", help="exit code 1 if a break is not allowed")
     kept.add_argument("--allow", type=Path, metavar="FILE", help="the breaks that are allowed")
@@ -227,10 +227,7 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
         problems += _check_alone(arguments, "--try", ("terminal", "json"))
     if arguments.allow_less_output and not arguments.patch:
         problems.append(Problem("--allow-less-output", "is only for --try; leave it out, or name a patch"))
-    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
-        problems.append(
-            Problem(f"--fail-under {arguments.fail_under:g}", "is no per cent; give a number from 0 to 100")
-        )
+    problems += check_fail_under(arguments)
     if arguments.allow:
         problems += _problems_of(lambda: read_allowed(arguments.allow))
     if arguments.report:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.targets import add_also, check_targets
+from repro_runner.cli.targets import add_also, check_targets, put_text
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.render.ci import CI_FORMATS, render_ci
 from repro_runner.output.terminal import plain
@@ -122,22 +122,10 @@ def _log(arguments: argparse.Namespace) -> int:
     answers = Advisor(registry)
     analysis = with_titles(analysis, answers)
     for form, path in [*arguments.also, (arguments.format, arguments.out)]:
-        _show(_render(analysis, answers, arguments, form), path)
+        put_text(_render(analysis, answers, arguments, form), path)
     if arguments.report is not None:
         _write_fix_report(analysis, registry, arguments.report)
     return _verdict(analysis, arguments)
-
-
-def _show(text: str, out: Path | None) -> None:
-    """Print or write the text. Characters that the encoding does not have are spelt out."""
-    encoding = "utf-8" if out else sys.stdout.encoding or "utf-8"
-    text = text.encode(encoding, "backslashreplace").decode(encoding)
-    if out is None:
-        sys.stdout.write(text)
-        return
-    from registry.datafile import write_data_file
-
-    write_data_file(out, text)
 
 
 def _write_fix_report(analysis: LogAnalysis, registry: Registry, folder: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,17 +10,17 @@ from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from registry.datafile import check_writable, write_data_file
+from registry.datafile import check_writable
 from registry.documents import document_text
 from registry.errors import InvalidInput, Problem
-from registry.fix_benchmark import FixBenchmark, Task, make_benchmark, prompt_text
+from registry.fix_benchmark import FixBenchmark, Task, json_lines, make_benchmark, prompt_text
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli.model_arguments import GIB, more_than_0, positive_number
+from repro_runner.cli.model_arguments import more_than_0, positive_number, read_limits
 from repro_runner.cli.progress import progress
+from repro_runner.cli.targets import check_fail_under, put_text
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.suggestions import did_you_mean
-from repro_runner.process import Limits
 from repro_runner.runner.machine import ReproRun, ThisMachine, known_types
 from repro_runner.scoring.answers import Answer, read_answers
 from repro_runner.scoring.rules import judge_text
@@ -37,8 +36,8 @@ examples:
   graphbreak score --reference > reference.jsonl answers made of the registry's own fixes; they solve every task
 
 Answers are code, and they run with your rights. They run in processes of their own, with limits on time and memory, and
-without your environment variables. That is no sandbox. Before that the code is read: what goes beyond plain torch code
-is refused. --trust runs that, too. Score answers that you don't trust in a container.
+without your environment variables. That is not a sandbox. The code is read first, and refused if it goes beyond plain
+torch code; --trust runs it in any case. Score answers that you don't trust in a container.
 
 The tasks are those whose fix was verified on the installed release of torch. A task without an answer counts as not
 solved.
@@ -61,13 +60,12 @@ def main(argv: Sequence[str]) -> int:
     benchmark = make_benchmark(merge_registry(read_package()))
     release = _release(benchmark)
     tasks = _choose(benchmark, release, arguments.only)
-    if arguments.tasks:
-        return _put(prompt_text(tasks), arguments.out)
-    if arguments.reference:
-        return _put("".join(_reference_lines(tasks, release)), arguments.out)
-    answers = read_answers(arguments.answers, benchmark)
-    scores = _score(tasks, answers, arguments)
-    _put(document_text(scores.document()) if arguments.format == "json" else scores.text(), arguments.out)
+    if arguments.tasks or arguments.reference:
+        answers = ({"id": task.name, "code": task.reference(release).code} for task in tasks)
+        put_text(prompt_text(tasks) if arguments.tasks else json_lines(answers), arguments.out)
+        return DONE
+    scores = _score(tasks, read_answers(arguments.answers, benchmark), arguments)
+    put_text(document_text(scores.document()) if arguments.format == "json" else scores.text(), arguments.out)
     is_low = arguments.fail_under is not None and scores.rate < arguments.fail_under
     return NOT_AS_IT_SHOULD_BE if is_low else DONE
 
@@ -81,11 +79,11 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG.format(verdicts=verdicts),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("answers", nargs="?", type=Path, metavar="ANSWERS.jsonl", help="one JSON object to a line")
-    parser.add_argument("--tasks", action="store_true", help="print the tasks instead: id and prompt, one to a line")
+    parser.add_argument("answers", nargs="?", type=Path, metavar="ANSWERS.jsonl", help="one JSON object per line")
+    parser.add_argument("--tasks", action="store_true", help="print the tasks instead: id and prompt, one per line")
     parser.add_argument("--reference", action="store_true", help="print answers made of the registry's fixes instead")
     parser.add_argument(
-        "--only", metavar="IDS", help="only these tasks: GB0170,GB0007_time; an id means all of its own"
+        "--only", metavar="IDS", help="only these tasks: GB0170,GB0007_time; an id stands for all of its tasks"
     )
     parser.add_argument("--backend", choices=["eager", "inductor"], default="eager", help="default: eager")
     parser.add_argument("--jobs", type=positive_number, metavar="N", help="processes at a time (default: cores)")
@@ -99,13 +97,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _check(arguments: argparse.Namespace) -> None:
-    problems = []
+    problems = [*check_fail_under(arguments)]
     if sum(map(bool, (arguments.answers, arguments.tasks, arguments.reference))) != 1:
         problems.append(Problem("graphbreak score", "needs one of: ANSWERS.jsonl, --tasks, --reference"))
-    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
-        problems.append(
-            Problem(f"--fail-under {arguments.fail_under:g}", "is no per cent; give a number from 0 to 100")
-        )
     if problems:
         raise InvalidInput(problems)
     if arguments.out:
@@ -141,23 +135,9 @@ def _choose(benchmark: FixBenchmark, release: str, only: str | None) -> tuple[Ta
     return tuple(chosen.values())
 
 
-def _reference_lines(tasks: Sequence[Task], release: str) -> Iterator[str]:
-    for task in tasks:
-        yield json.dumps({"id": task.name, "code": task.reference(release).code}, ensure_ascii=False) + "\n"
-
-
-def _put(text: str, out: Path | None) -> int:
-    if out is None:
-        print(text, end="")
-    else:
-        write_data_file(out, text)
-    return DONE
-
-
 def _score(tasks: tuple[Task, ...], answers: Mapping[str, Answer], arguments: argparse.Namespace) -> Scores:
-    limits = Limits(seconds=arguments.timeout, memory=int(arguments.memory * GIB))
-    machine = ThisMachine("cpu", limits=limits, slots=arguments.jobs or os.cpu_count() or 1)
-    environment = machine.environment()
+    machine = ThisMachine("cpu", limits=read_limits(arguments), slots=arguments.jobs or os.cpu_count() or 1)
+    environment = machine.environment()  # raises NoTorch before anything is run
     judgements: dict[str, Judgement] = {}
     runs: list[ReproRun] = []
     types = known_types()

@@ -41,7 +41,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     arguments = parser.parse_args(argv)
     if arguments.limit < 1:
-        raise InvalidInput([Problem(f"--limit {arguments.limit}", "is too small; give a number from 1 on")])
+        raise InvalidInput([Problem(f"--limit {arguments.limit}", "must be at least 1")])
     found = shared_lookups().search(" ".join(arguments.words), limit=arguments.limit)
     print(document_text(found) if arguments.format == "json" else "\n".join([*_lines(found), ""]), end="")
     return DONE if found["hits"] or found["not_graph_breaks"] else NOT_AS_IT_SHOULD_BE
@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _lines(found: Mapping[str, Any]) -> Iterator[str]:
     for word, others in found["searched_instead"].items():
-        yield f"nothing has `{plain(word)}`; did you mean {' or '.join(others)}?"
+        yield f"nothing was found for `{plain(word)}`; searched for {' or '.join(others)} instead"
     for message in found["not_graph_breaks"]:
         yield f"This is not a graph break: {message['meaning']} ({message['title']})"
     for hit in found["hits"]:

@@ -10,12 +10,11 @@ from typing import Any
 
 from registry.datafile import DATA
 from registry.documents import document_text
-from registry.ids import page_address, read_gb_id
+from registry.ids import page_address
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
 from repro_runner.agents.lookups import shared_lookups
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
-from repro_runner.output.terminal import plain
 
 SITE_BUILT_HERE = DATA.parent / "_site"
 """By `make site`."""
@@ -43,7 +42,7 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number")
     parser.add_argument("--script", action="store_true", help="print its program as a script that you can run")
     parser.add_argument("--open", action="store_true", help="open its page in a browser (that of `make site` if built)")
-    parser.add_argument("--fix", action="store_true", help="print its fixes that were run, for what a message names")
+    parser.add_argument("--fix", action="store_true", help="print its fixes that were run; ID may be a message, too")
     parser.add_argument("--torch", default="", metavar="RELEASE", help="fixes for this release; default: the newest")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")
     arguments = parser.parse_args(argv)
@@ -53,11 +52,7 @@ def main(argv: Sequence[str]) -> int:
     if arguments.format == "json":
         print(document_text(known.look_up(arguments.gb_id, torch=arguments.torch)), end="")
         return DONE
-    gb_id = read_gb_id(arguments.gb_id)
-    found = next((gb for gb in known.registry if gb.gb_id == gb_id), None)
-    if found is None:
-        print(f"{plain(arguments.gb_id)}: no such graph break; ids look like GB0042", file=sys.stderr)
-        return REFUSED
+    found = known.find(arguments.gb_id)
     if arguments.script:
         return _print_script(found)
     if arguments.open:

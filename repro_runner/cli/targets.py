@@ -1,11 +1,13 @@
-"""Where `explain` and `log` write: --out, and further formats of the same run with --also."""
+"""Where commands write: --out, and further formats of the same run with --also. And --fail-under."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from registry.datafile import write_data_file
 from registry.errors import Problem
 
 
@@ -33,6 +35,16 @@ def _format_and_file(formats: Sequence[str]) -> Callable[[str], tuple[str, Path]
     return parse
 
 
+def put_text(text: str, out: Path | None) -> None:
+    """Print a text, or write it into a file. Characters that the encoding does not have are spelt out."""
+    encoding = "utf-8" if out else sys.stdout.encoding or "utf-8"
+    text = text.encode(encoding, "backslashreplace").decode(encoding)
+    if out is None:
+        sys.stdout.write(text)
+    else:
+        write_data_file(out, text)
+
+
 def check_targets(arguments: argparse.Namespace, *options: str) -> Iterator[Problem]:
     """What is wrong with the files that these options and --also name, before anything is run."""
     named: Mapping[str, Path | None] = {f"--{one.replace('_', '-')}": getattr(arguments, one) for one in options}
@@ -43,3 +55,9 @@ def check_targets(arguments: argparse.Namespace, *options: str) -> Iterator[Prob
             yield Problem(f"{option} {path}", "there is no such folder; make it first, or name another")
         if path.is_dir():
             yield Problem(f"{option} {path}", "is a folder; name a file in it")
+
+
+def check_fail_under(arguments: argparse.Namespace) -> Iterator[Problem]:
+    """What is wrong with --fail-under."""
+    if arguments.fail_under is not None and not 0 <= arguments.fail_under <= 100:
+        yield Problem(f"--fail-under {arguments.fail_under:g}", "is not a percentage; give a number from 0 to 100")

@@ -22,8 +22,8 @@ _TO_START = 60.0
 _LARGEST_PORT = 65_535
 EPILOG = """\
 Pages: the runs on disk; one run, with graphs to zoom into, heat maps and a timeline of recompiles; two runs side by
-side; and a form that starts a new run. Nothing leaves this machine: the server takes connections from it alone, and
-the pages load nothing from elsewhere. Models and capability files are taken from below the folder only.
+side; and a form that starts a new run. The server accepts connections from this machine only, and the pages load
+nothing from elsewhere. Models and capability files come from below the folder only.
 This needs streamlit: pip install 'graph-break-registry[ui]'
 
 examples:

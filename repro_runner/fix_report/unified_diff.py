@@ -10,6 +10,7 @@ from pathlib import Path
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.fix_report.patches.source import read_source
+from repro_runner.output.places import find_below
 
 _HUNK = re.compile(r"@@(?: -(?P<start>\d+)(?:,\d+)? \+\d+(?:,\d+)?)? ?@@")
 _AGAIN = "make the patch again, from the file as it is now"
@@ -59,6 +60,8 @@ def read_changes(patch: str, text: str, folder: Path) -> Mapping[str, tuple[str,
             changes[path] = (changes.get(path, (before,))[0], after)
         except _Unfit as error:
             problems.append(Problem(f"{patch}:{error.line}", str(error)))
+        except InvalidInput as error:
+            problems.append(Problem(f"{patch}:{one.line}", str(error)))
         except (OSError, SyntaxError, ValueError) as error:
             problems.append(Problem(f"{patch}:{one.line}", f"{one.new} can't be read: {error}; name a Python file"))
     if not problems and all(before == after for before, after in changes.values()):
@@ -117,14 +120,9 @@ def _find_file(one: FilePatch, folder: Path) -> str:
         raise _Unfit(one.line, "no line names the file; begin with `--- a/FILE` and `+++ b/FILE`")
     if "/dev/null" in (one.old, one.new) or one.old != one.new:
         raise _Unfit(one.line, "adds, deletes or renames a file; a trial only changes files that are there")
-    path = (folder / one.new).resolve()
-    if not path.is_relative_to(folder.resolve()):
-        raise _Unfit(one.line, f"{one.new} is not below {folder}; name a file of the program")
-    if not path.is_file():
-        raise _Unfit(one.line, f"{one.new}: no such file below {folder}; names are relative to it")
     if not one.hunks:
         raise _Unfit(one.line, f"has no hunk for {one.new}; write what changes below a line with @@")
-    return str(path)
+    return str(find_below(one.new, folder))
 
 
 def apply_hunks(text: str, one: FilePatch) -> str:

@@ -1,10 +1,12 @@
-"""Places in a program, `file:line`, shortened so that a reader can still find them."""
+"""Places in a program, `file:line`, shortened so that a reader can still find them; and files below a folder."""
 
 from __future__ import annotations
 
 import os
 import re
 from pathlib import Path
+
+from registry.errors import InvalidInput, Problem
 
 _PYTHONS = re.compile(r"/lib/python3\.\d+/(.+)")
 _CELL = re.compile(r"/ipykernel_\d+/\d+\.py$|^<ipython-input")
@@ -15,6 +17,22 @@ _PATH = re.compile(r"(?<![\w./-])/[^\s:,;()'\"]+/[^\s:,;()'\"/]+\.py:\d+")
 def located(file: str, folder: Path) -> Path:
     """The path of a file. A log may name it relative to `folder`, where the program was started."""
     return Path(os.path.normpath(folder / file))
+
+
+def find_below(name: str, folder: Path) -> Path:
+    """The file with this name below a folder, without symbolic links. Raises InvalidInput if there is none."""
+    folder = folder.resolve()
+    try:
+        path = (folder / name).resolve()
+        if not path.is_relative_to(folder):
+            why = f"leads out of {folder}; name a file below it"
+        elif path.is_file():
+            return path
+        else:
+            why = f"no such file below {folder}; names are relative to it"
+    except (OSError, ValueError, RuntimeError) as error:  # a link to itself, a NUL, a name that is too long
+        why = f"is not the name of a file ({error}); name a file below {folder}"
+    raise InvalidInput([Problem(name, why)])
 
 
 def in_package(path: Path) -> str:

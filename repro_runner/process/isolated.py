@@ -41,8 +41,15 @@ _STACK, _DOING = "stack.txt", "doing.json"
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 SEARCHING = "searching for the op that is wrong"
 """What a child does after a comparison. If it dies there, the comparison is worth to be made once more."""
-REMEDIES = {"took longer": "--timeout", "used more": "--memory"}
+_REMEDIES = {"took longer": "--timeout", "used more": "--memory"}
 """How a child ended -> the option that gives it more."""
+
+
+def remedy_for(how: str, where: str = "") -> str:
+    """`; --timeout gives it more`, for a child that ended in this way; empty if no option helps."""
+    return next(
+        (f"; {option}{where} gives it more" for start, option in _REMEDIES.items() if how.startswith(start)), ""
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +74,7 @@ class ChildFailed(Exception):
         """`was killed by SIGSEGV`; what it was doing; its Python stack, as it was then."""
         # Until the child says what it is doing, it imports torch: the packages in that stack are not the user's.
         self.where = innermost_frame(stack) if doing != Doing() else ""
-        remedy = next((f"; {option} gives it more" for start, option in REMEDIES.items() if how.startswith(start)), "")
-        self._what = f"the process {how} while {doing.words}{remedy}"
+        self._what = f"the process {how} while {doing.words}{remedy_for(how)}"
         super().__init__(f"{self.where}: {self._what}" if self.where else self._what)
 
     def problem(self, otherwise: str) -> Problem:

@@ -64,7 +64,7 @@ def reports_document(found: Sequence[RunContents], unreadable: Mapping[str, str]
     worst = [by_path[path] for path in dict.fromkeys([*(result["run"] for result in results), *by_path])]
     return {
         **head("reports"),
-        "runs": list(map(_summary, found)),
+        "runs": list(map(summary_of, found)),
         "unreadable": dict(unreadable),
         "models": list(dict.fromkeys(model for contents in worst for model in _models(contents))),
         "pass_rates": {part.kind: _pass_rate(part.kind, found, results) for part in PARTS},
@@ -77,7 +77,8 @@ def reports_document(found: Sequence[RunContents], unreadable: Mapping[str, str]
     }
 
 
-def _summary(contents: RunContents) -> RunSummary:
+def summary_of(contents: RunContents) -> RunSummary:
+    """The head of a run, as a list of runs shows it."""
     manifest = contents.manifest
     environment = manifest.get("environment")
     return {
@@ -142,7 +143,7 @@ def rows_of(
 
 def several_view(document: ReportsDocument, found: Sequence[RunContents]) -> dict[str, Any]:
     """What the page over several runs shows. Of runs of a model that came to the same, the newest is shown."""
-    where = {each["path"]: _where(each) for each in document["runs"]}
+    where = {each["path"]: where_of(each) for each in document["runs"]}
     kinds = {result["part"] for result in document["results"]}
     sections = {part.kind: _section(part.kind, document, where) for part in PARTS if part.kind in kinds}
     by_path = {str(contents.run.path): contents for contents in found}
@@ -159,7 +160,8 @@ def several_view(document: ReportsDocument, found: Sequence[RunContents]) -> dic
     }
 
 
-def _where(run: RunSummary) -> str:
+def where_of(run: RunSummary) -> str:
+    """`torch 2.13.0, cpu`."""
     known = run["environment"]
     return ", ".join(filter(None, [f"torch {known.get('torch', '?')}", str(known.get("device", ""))]))
 
@@ -211,10 +213,11 @@ def _pictures(found: Sequence[RunContents]) -> list[dict[str, Any]]:
     left, pictures = LARGEST_TOTAL, []
     for contents in found:
         files = Attachments(contents.run, left)
-        pictures += _pictures_of(contents, files)
+        pictures += pictures_of(contents, files)
         left = files.left
     return sorted(pictures, key=lambda picture: -picture["error"])
 
 
-def _pictures_of(contents: RunContents, files: Attachments) -> list[dict[str, Any]]:
+def pictures_of(contents: RunContents, files: Attachments) -> list[dict[str, Any]]:
+    """The pictures of a run; none if its document is damaged."""
     return rows_of("numerics", lambda document, _: read_pictures(document, files), contents)

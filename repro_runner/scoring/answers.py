@@ -17,7 +17,7 @@ from repro_runner.output.suggestions import did_you_mean
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Code that somebody wrote for a task."""
+    """Code that was written for a task."""
 
     code: str
     model: str = ""
@@ -26,9 +26,11 @@ class Answer:
 def parse_code(code: str) -> ast.Module | None:
     """The code as a tree; None if it is not Python."""
     try:
-        return ast.parse(code)
+        tree = ast.parse(code)
+        compile(tree, "answer", "exec", dont_inherit=True)  # refuses what is parsed: `return` outside of a function
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # all that a text can make of the parser
         return None
+    return tree
 
 
 def read_answers(path: Path, benchmark: FixBenchmark) -> dict[str, Answer]:
@@ -42,7 +44,7 @@ def read_answers(path: Path, benchmark: FixBenchmark) -> dict[str, Answer]:
             try:
                 content = json.loads(line)
             except (ValueError, RecursionError) as error:
-                problems.append(Problem(f"{path}:{number}", f"not JSON ({error}); write one object to a line"))
+                problems.append(Problem(f"{path}:{number}", f"not JSON ({error}); write one object per line"))
                 continue
             wrong = list(_problems(content)) or list(_problem_of_id(content["id"], number, first, benchmark))
             problems += [Problem(f"{path}:{number}", message) for message in wrong]
@@ -61,9 +63,9 @@ def _problems(content: Any) -> Iterator[str]:
         return
     for field in ("id", "code"):
         if not isinstance(content.get(field), str):
-            yield f"`{field}` is missing or is no text; every answer needs it"
+            yield f"`{field}` is missing or not a text; every answer needs it"
     if not isinstance(content.get("model"), str | None):
-        yield "`model` is no text; name the model, or leave it out"
+        yield "`model` is not a text; name the model, or leave it out"
     module = parse_code(content["code"]) if isinstance(content.get("code"), str) else None
     if module is not None and not any(
         isinstance(node, ast.FunctionDef) and node.name == "fixed" for node in module.body
@@ -75,7 +77,7 @@ def _problem_of_id(name: str, number: int, first: dict[str, int], benchmark: Fix
     known = [task.name for task in benchmark.tasks]
     reason = next((reason for reason, names in benchmark.left_out.items() if name in names), "")
     if reason:
-        yield f"{name} is no task; leave it out. {LEFT_OUT[reason]}"
+        yield f"{name} is not a task; leave it out. {LEFT_OUT[reason]}"
     elif name not in known:
         yield f"{name}: no such task{did_you_mean(name, known)}; `graphbreak score --tasks` prints all"
     elif name in first:

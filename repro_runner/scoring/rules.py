@@ -27,7 +27,7 @@ _DODGES = {
 
 def judge_text(task: Task, code: str, *, trust: bool) -> Judgement | None:
     """Why an answer is not run; None if it may be. `trust` runs what goes beyond plain torch code, too."""
-    if parse_code(f"{task.source}\n\n{code}") is None or not _compiles(code):
+    if parse_code(code) is None:
         return Judgement(verdict=NO_PYTHON, cause="the code is not valid Python")
     for verdict, find in ((DODGES, _dodges), (REFUSED, _refusals)):
         if verdict == REFUSED and trust:
@@ -36,15 +36,6 @@ def judge_text(task: Task, code: str, *, trust: bool) -> Judgement | None:
         if found := [reason for reason in find(task, code) if reason not in allowed]:
             return Judgement(verdict=verdict, cause="; ".join(found))
     return None
-
-
-def _compiles(code: str) -> bool:
-    """Some code is parsed, and is no Python all the same: `return` outside of a function."""
-    try:
-        compile(code, "answer", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError):
-        return False
-    return True
 
 
 def _refusals(task: Task, code: str) -> list[str]:

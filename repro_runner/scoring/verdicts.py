@@ -23,7 +23,7 @@ NO_ANSWER = "no answer"
 VERDICTS = {
     SOLVED: "one graph; results, effects, output and gradients are those of the program in eager",
     NOT_WHOLE: "torch.compile(fixed, fullgraph=True) fails, or no operation is in a graph",
-    OTHER_RESULT: "another result, effect, alias or gradient than the program",
+    OTHER_RESULT: "its result, effect, alias or gradient differs from that of the program",
     DROPS_OUTPUT: "it does not print what the program prints",
     DODGES: "it breaks a rule of the task; it was not run",
     REFUSED: "it goes beyond plain torch code; it was not run (--trust runs it)",

@@ -7,16 +7,16 @@ from functools import partial
 import streamlit as st
 
 from repro_runner.ui import compare_page, new_run_page, run_page, runs_page
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.shown import keep_pages, show_style
 
 st.set_page_config(page_icon="◆", layout="wide")
-workspace = Workspace.current()
+project = ProjectFolder.current()
 PAGES = {
-    "runs": st.Page(partial(runs_page.show_page, workspace), title="Runs", url_path="runs", default=True),
-    "run": st.Page(partial(run_page.show_page, workspace), title="One run", url_path="run"),
-    "compare": st.Page(partial(compare_page.show_page, workspace), title="Compare two", url_path="compare"),
-    "new": st.Page(partial(new_run_page.show_page, workspace), title="New run", url_path="new"),
+    "runs": st.Page(partial(runs_page.show_page, project), title="Runs", url_path="runs", default=True),
+    "run": st.Page(partial(run_page.show_page, project), title="One run", url_path="run"),
+    "compare": st.Page(partial(compare_page.show_page, project), title="Compare two", url_path="compare"),
+    "new": st.Page(partial(new_run_page.show_page, project), title="New run", url_path="new"),
 }
 show_style()
 keep_pages(PAGES)

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import streamlit as st
 
-from repro_runner.report.contents import RunContents
 from repro_runner.ui.comparison import compare_contents
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.shown import choose, read_or_complain, show, show_notice, show_title, titles_of
 
 _MOST = 30
 """Rows that are shown of what only one run has."""
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """Choose two runs, and see what is different."""
     show_title("Compare two", "Two runs side by side: what each found, and where they differ.")
-    runs = {run.id: run for run in workspace.runs()}
+    runs = {run.id: run for run in project.runs()}
     if len(runs) < 2:
         show_notice("This needs two runs. “New run” makes one.")
         return
@@ -32,9 +31,9 @@ def show_page(workspace: Workspace) -> None:
     if a == b:
         show_notice("A and B are the same run. Choose another one.")
         return
-    found: list[RunContents | None] = [read_or_complain(runs[name]) for name in (a, b)]
-    if found[0] is not None and found[1] is not None:
-        show("compare.html.j2", **compare_contents(found[0], found[1]), most=_MOST)
+    first, second = read_or_complain(runs[a]), read_or_complain(runs[b])
+    if first is not None and second is not None:
+        show("compare.html.j2", **compare_contents(first, second), most=_MOST)
 
 
 def _subject(titles: dict[str, str], name: str) -> str:

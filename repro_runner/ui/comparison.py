@@ -12,8 +12,7 @@ from repro_runner.report.parts import Verdict
 from repro_runner.report.parts.catalogue import PARTS, judge_parts
 from repro_runner.report.parts.device import worst_violations
 from repro_runner.report.parts.dynamo import breaks_view, guards_view
-from repro_runner.report.parts.numerics import read_pictures
-from repro_runner.report.several import rows_of
+from repro_runner.report.several import pictures_of, rows_of, summary_of
 
 _EQUAL = {True: "equal", False: "differs"}
 Sides = tuple[RunContents, RunContents]
@@ -24,7 +23,7 @@ def compare_contents(a: RunContents, b: RunContents) -> dict[str, Any]:
     sides = (a, b)
     judged = [{each.part.kind: each.verdict for each in judge_parts(contents)} for contents in sides]
     return {
-        "runs": [_about(contents) for contents in sides],
+        "runs": [{**run, "when": shown_time(run["started"])} for run in map(summary_of, sides)],
         "settings": _different([dict(_settings(contents)) for contents in sides]),
         "verdicts": [
             {
@@ -40,16 +39,6 @@ def compare_contents(a: RunContents, b: RunContents) -> dict[str, Any]:
         "only": [group for group in _only(sides) if group["a"] or group["b"]],
         "values": _values(sides),
         "pictures": _pictures(sides),
-    }
-
-
-def _about(contents: RunContents) -> dict[str, str]:
-    manifest = contents.manifest
-    return {
-        "id": contents.run.id,
-        "subject": subject_of(contents),
-        "verb": str(manifest.get("verb", "")),
-        "when": shown_time(manifest.get("started")),
     }
 
 
@@ -130,11 +119,5 @@ def _error(leaf: Mapping[str, Any]) -> str:
 
 def _pictures(sides: Sides) -> list[tuple[str, Any, Any]]:
     """(title, of A, of B), the largest error first."""
-
-    def pictures_of(contents: RunContents) -> dict[str, dict[str, Any]]:
-        files = Attachments(contents.run)
-        rows = rows_of("numerics", lambda document, _: read_pictures(document, files), contents)
-        return {row["title"]: row for row in rows}
-
-    a, b = map(pictures_of, sides)
+    a, b = ({row["title"]: row for row in pictures_of(each, Attachments(each.run))} for each in sides)
     return [(title, a.get(title), b.get(title)) for title in dict.fromkeys([*a, *b])]

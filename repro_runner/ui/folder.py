@@ -7,28 +7,30 @@ import ast
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from registry.errors import InvalidInput
+from repro_runner.output.places import find_below
 from repro_runner.runs import RunFolder, list_runs, runs_home
 from repro_runner.ui.serving import FOLDER
 
 _SKIPPED = frozenset({"__pycache__", "node_modules", "site-packages"})
 _LARGEST = 500_000
 """Bytes of a file that is read."""
-MOST_FILES = 500
+_MOST_FILES = 500
 _INPUTS = frozenset({"make_inputs", "inputs"})
 _NO_MODELS = _INPUTS | {"make_calls", "main"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workspace:
+class ProjectFolder:
     """A resolved folder. Files are named relative to it."""
 
     folder: Path
 
     @classmethod
-    def current(cls) -> Workspace:
+    def current(cls) -> ProjectFolder:
         """The one that `graphbreak ui` was started for; else the current folder."""
         return cls(folder=Path(os.environ.get(FOLDER) or Path.cwd()).resolve())
 
@@ -50,19 +52,19 @@ class Workspace:
     def holds(self, name: str) -> bool:
         """Whether this is a file below the folder, also after links are followed."""
         try:
-            path = (self.folder / name).resolve()
-            return path.is_relative_to(self.folder) and path.is_file()
-        except (OSError, ValueError):  # no name that a disk would take
+            find_below(name, self.folder)
+        except InvalidInput:
             return False
+        return True
 
     def model_files(self) -> list[str]:
         """Python files below the folder that name torch, as far as there are not too many."""
         found = (name for name in self._files((".py",)) if b"torch" in self._read(name))
-        return [name for name, _ in zip(found, range(MOST_FILES), strict=False)]
+        return list(islice(found, _MOST_FILES))
 
     def capability_files(self) -> list[str]:
         """YAML files below the folder."""
-        return [name for name, _ in zip(self._files((".yml", ".yaml")), range(MOST_FILES), strict=False)]
+        return list(islice(self._files((".yml", ".yaml")), _MOST_FILES))
 
     def functions(self, name: str) -> list[str]:
         """The functions of a file that can make a model, those that say so in their name first."""

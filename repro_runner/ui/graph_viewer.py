@@ -16,8 +16,7 @@ _HERE = Path(__file__).parent
 
 @cache
 def _viewer() -> Any:
-    files = ((_HERE / f"viewer.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
-    html, css, js = files
+    html, css, js = ((_HERE / f"viewer.{kind}").read_text("utf-8") for kind in ("html", "css", "js"))
     return st.components.v2.component("graphbreak_viewer", html=html, css=css, js=js)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import Any
 
@@ -12,7 +11,7 @@ from registry.errors import Problem
 from repro_runner.demo.quick import SMALL, QuickRun
 from repro_runner.exit_codes import INTERRUPTED, REFUSED
 from repro_runner.process import Background, module_command
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.shown import page_of, read_or_complain, select, show, show_code, show_notice, show_title
 
 _BACKENDS = ("aot", "inductor", "mock", "eager", "another …")
@@ -22,62 +21,61 @@ _RUN_LINE = re.compile(r"run (\d{8}-\d{6}-demo-[0-9a-f]{6})", re.ASCII)
 _NONE = "none"
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """The form, or the command that this tab has started."""
     show_title("New run", "Examine a model with settings of your choice. The small ones have random weights.")
     if _RUNNING in st.session_state:
-        _show_progress(workspace)
+        _show_progress(project)
         return
-    quick = _form(workspace, _settings_to_begin_with(workspace))
+    quick = _form(project, _settings_to_begin_with(project))
     show_code(quick.command(), "bash", wrap_lines=True)
-    problems = [*quick.problems(), *_outside(workspace, quick)]
+    problems = [*quick.problems(), *_outside(project, quick)]
     if problems:
         show_notice(*map(str, problems), warns=True)
     if st.button("Run", type="primary", disabled=bool(problems)):
         command = module_command("repro_runner", *quick.words())
-        st.session_state[_RUNNING] = Background(command, folder=workspace.folder, environment=dict(os.environ))
+        st.session_state[_RUNNING] = Background(command, folder=project.folder)
         st.rerun()
 
 
-def _settings_to_begin_with(workspace: Workspace) -> QuickRun:
+def _settings_to_begin_with(project: ProjectFolder) -> QuickRun:
     """Those of the run that the address names, or the default ones."""
-    run = workspace.find(st.query_params.get("like", ""))
+    run = project.find(st.query_params.get("like", ""))
     contents = None if run is None else read_or_complain(run)
     return QuickRun() if contents is None else QuickRun.from_manifest(contents.manifest)
 
 
-def _form(workspace: Workspace, start: QuickRun) -> QuickRun:
+def _form(project: ProjectFolder, start: QuickRun) -> QuickRun:
     model, comparison, limits = st.columns(3, gap="large")
     with model:
-        given = {**_model_fields(workspace, start), "seed": _number("Seed", start.seed, key="seed")}
+        given = {**_model_fields(project, start), "seed": int(st.number_input("Seed", value=start.seed))}
     with comparison:
         given |= _comparison_fields(start)
     with limits:
-        given |= _limit_fields(workspace, start)
+        given |= _limit_fields(project, start)
     return QuickRun(**given)
 
 
-def _model_fields(workspace: Workspace, start: QuickRun) -> dict[str, Any]:
+def _model_fields(project: ProjectFolder, start: QuickRun) -> dict[str, Any]:
     show("heading.html.j2", title="Model")
     file, _, function = start.model.rpartition(":")
-    choices = [*SMALL, _OWN]
-    chosen = select("Model", choices, start.model if start.model in SMALL else _OWN)
+    chosen = select("Model", [*SMALL, _OWN], start.model if start.model in SMALL else _OWN)
     if chosen == _OWN:
-        return {"model": _own_model(workspace, file, function)}
+        return {"model": _own_model(project, file, function)}
     batch = st.number_input("Samples in a batch", min_value=1, value=start.batch, placeholder="2", help=_WHY_BATCH)
     padding = st.number_input("Padding", min_value=0, value=start.padding, help=_WHY_PADDING)
     return {"model": chosen, "batch": batch, "padding": int(padding)}
 
 
-def _own_model(workspace: Workspace, file: str, function: str) -> str:
-    files = workspace.model_files()
+def _own_model(project: ProjectFolder, file: str, function: str) -> str:
+    files = project.model_files()
     if not files:
-        show_notice(f"No Python file below {workspace.folder} names torch.", warns=True)
+        show_notice(f"No Python file below {project.folder} uses torch.", warns=True)
         return ":"
     chosen = select("File", files, file)
-    functions = workspace.functions(chosen)
+    functions = project.functions(chosen)
     if not functions:
-        show_notice("No function in this file returns a model: one without arguments that returns (model, inputs).")
+        show_notice("No function in this file makes a model. Write one without arguments that returns (model, inputs).")
         return f"{chosen}:"
     name = select("Function", functions, function)
     return f"{chosen}:{name}"
@@ -102,9 +100,9 @@ def _comparison_fields(start: QuickRun) -> dict[str, Any]:
     }
 
 
-def _limit_fields(workspace: Workspace, start: QuickRun) -> dict[str, Any]:
+def _limit_fields(project: ProjectFolder, start: QuickRun) -> dict[str, Any]:
     show("heading.html.j2", title="Limits of the device")
-    files = [_NONE, *workspace.capability_files()]
+    files = [_NONE, *project.capability_files()]
     file = select("Capability file", files, start.device_file)
     alignment = st.number_input("Alignment", min_value=1, value=start.alignment, placeholder="any", help=_WHY_ALIGNMENT)
     dtypes = st.text_input("Dtypes", value=start.dtypes, placeholder="float32,int64").strip()
@@ -124,10 +122,6 @@ def _limit_fields(workspace: Workspace, start: QuickRun) -> dict[str, Any]:
     }
 
 
-def _number(label: str, value: int, *, key: str) -> int:
-    return int(st.number_input(label, value=value, step=1, key=key))
-
-
 def _text(value: float | None) -> str:
     return "" if value is None else f"{value:g}"
 
@@ -144,15 +138,15 @@ def _tolerance(name: str, text: str) -> float | None:
     return value
 
 
-def _outside(workspace: Workspace, quick: QuickRun) -> list[Problem]:
+def _outside(project: ProjectFolder, quick: QuickRun) -> list[Problem]:
     """What is not below the folder: the browser may ask for any name."""
     model, _, function = quick.model.rpartition(":")
     backend = quick.backend.rpartition(":")[0]
     named = {"--model": model, "--limits": quick.device_file or "", "--backend": backend if ".py" in backend else ""}
     problems = [
-        Problem(f"{option} {name}", f"not a file below {workspace.folder}; choose one that is")
+        Problem(f"{option} {name}", f"not a file below {project.folder}; choose one that is")
         for option, name in named.items()
-        if name and not workspace.holds(name)
+        if name and not project.holds(name)
     ]
     if quick.model not in SMALL and not function:
         problems.append(Problem("--model", "choose a file, and a function that makes the model"))
@@ -160,7 +154,7 @@ def _outside(workspace: Workspace, quick: QuickRun) -> list[Problem]:
 
 
 @st.fragment(run_every=0.5)
-def _show_progress(workspace: Workspace) -> None:
+def _show_progress(project: ProjectFolder) -> None:
     """The lines of the command; when it has ended, its run, or what it complains about."""
     running: Background = st.session_state[_RUNNING]
     lines = running.lines
@@ -172,7 +166,7 @@ def _show_progress(workspace: Workspace) -> None:
             st.rerun()
         return
     found = _RUN_LINE.fullmatch(lines[-2]) if len(lines) > 1 else None
-    if found and workspace.find(found[1]):
+    if found and project.find(found[1]):
         del st.session_state[_RUNNING]
         st.switch_page(page_of("run"), query_params={"run": found[1]})
     if running.code == REFUSED:
@@ -187,7 +181,7 @@ def _show_progress(workspace: Workspace) -> None:
 
 
 _WHY_BATCH = "Leave it empty for the model's own."
-_WHY_PADDING = "BERT: so many more tokens, which the mask leaves out. ResNet: so many zero pixels on each side."
+_WHY_PADDING = "BERT: this many more tokens, which the mask leaves out. ResNet: this many zero pixels on each side."
 _WHY_TOLERANCE = "An element is close if |test - reference| <= atol + rtol * |reference|. Empty: chosen by dtype."
-_WHY_FAULT = "In place of the backend, one whose activations are one per cent too large: see how that is found."
+_WHY_FAULT = "Use a backend whose activations are one per cent too large, and see how that is found."
 _WHY_ALIGNMENT = "Every dimension of every tensor has to be a multiple of it."

@@ -9,13 +9,13 @@ import streamlit as st
 
 from repro_runner.report.contents import RunContents, subject_of
 from repro_runner.report.page import describe_environment, describe_settings, render_report, render_section, shown_time
-from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS
+from repro_runner.report.parts import MARKS
 from repro_runner.report.parts.catalogue import MALFORMED, Judged, judge_parts, unchecked
 from repro_runner.report.parts.dynamo import guards_view
 from repro_runner.report.parts.graphs import graphs_view
 from repro_runner.report.parts.minified import minified_view
 from repro_runner.runs.run_folder import REPORT
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from repro_runner.ui.graph_viewer import show_drawing
 from repro_runner.ui.shown import (
     choose,
@@ -27,6 +27,7 @@ from repro_runner.ui.shown import (
     show_notice,
     show_title,
     titles_of,
+    worst_state,
 )
 from repro_runner.ui.timeline import show_timeline
 
@@ -45,25 +46,22 @@ _TABS = {
 """Title -> the parts of a report that are shown under it."""
 _HIGH, _FEW_LINES = 660, 24
 """The height of a long text, in pixels; a text of a few lines is as high as it is."""
-_WORST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """The run that the address names; the newest if it names none."""
-    runs = workspace.runs()
+    runs = {run.id: run for run in project.runs()}
     if not runs:
-        show_title("One run", f"There are no runs in {workspace.home} yet. “New run” makes one.")
+        show_title("One run", f"There are no runs in {project.home} yet. “New run” makes one.")
         return
-    ids = [run.id for run in runs]
+    ids = list(runs)
     asked = st.query_params.get("run", ids[0])
     if asked not in ids:
         show_notice(f"There is no run {asked} here. It may have been deleted. This is the newest one.", warns=True)
-    run_id = choose("Run", ids, parameter="run", format_func=titles_of(runs).__getitem__)
-    run = workspace.find(run_id)
-    contents = read_or_complain(run) if run is not None else None
+    run_id = choose("Run", ids, parameter="run", format_func=titles_of(runs.values()).__getitem__)
+    contents = read_or_complain(runs[run_id])
     if contents is None:
         return
-    judged = judge_parts(contents)
     show(
         "run.html.j2",
         id=contents.run.id,
@@ -72,7 +70,7 @@ def show_page(workspace: Workspace) -> None:
         when=shown_time(contents.manifest.get("started")),
         environment=describe_environment(contents.manifest),
     )
-    _show_tabs(contents, {each.part.kind: each for each in judged})
+    _show_tabs(contents, {each.part.kind: each for each in judge_parts(contents)})
 
 
 def _show_overview(contents: RunContents, judged: list[Judged]) -> None:
@@ -105,8 +103,7 @@ def _show_tabs(contents: RunContents, judged: Mapping[str, Judged]) -> None:
     titles = [_OVERVIEW, *(title for title, parts in there.items() if parts)]
 
     def with_mark(title: str) -> str:
-        states = {each.verdict.state for each in there.get(title, ())}
-        worst = next((state for state in _WORST if state in states), "")
+        worst = worst_state(there.get(title, ()))
         return f"{MARKS[worst]} {title}" if worst else title
 
     asked = st.query_params.get("part", titles[0])

@@ -10,24 +10,24 @@ import streamlit as st
 from registry.errors import InvalidInput
 from repro_runner.output.units import counted
 from repro_runner.report import read_contents
-from repro_runner.report.page import describe_environment, shown_time
+from repro_runner.report.page import shown_time
 from repro_runner.report.parts import BREAKS, DOUBT, PLAIN, WORKS
 from repro_runner.report.parts.catalogue import judge_parts
+from repro_runner.report.several import summary_of, where_of
 from repro_runner.runs import RunFolder
 from repro_runner.runs.inventory import describe_run, is_being_written
-from repro_runner.ui.folder import Workspace
-from repro_runner.ui.shown import select, show, show_notice, show_title
+from repro_runner.ui.folder import ProjectFolder
+from repro_runner.ui.shown import select, show, show_notice, show_title, worst_state
 
 _EVERY = "all"
 _STATES = {_EVERY: "", "failed": BREAKS, "doubtful": DOUBT, "passed": WORKS, "damaged": "damaged"}
 _SHOWN = 50
-_WORST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
-def show_page(workspace: Workspace) -> None:
+def show_page(project: ProjectFolder) -> None:
     """The list, with filters that stand in the address."""
-    runs = [_described(run) for run in workspace.runs()]
-    show_title("Runs", f"{counted(len(runs), 'run')} in {workspace.home}")
+    runs = [_described(run) for run in project.runs()]
+    show_title("Runs", f"{counted(len(runs), 'run')} in {project.home}")
     if not runs:
         show_notice(
             "There are no runs here yet. “New run” makes one, and so does every command: graphbreak check, diff, …"
@@ -84,9 +84,7 @@ def _summary(path: str, changed: int) -> dict[str, Any]:  # noqa: ARG001 - a run
     except InvalidInput as error:
         problem = "; ".join(each.message for each in error.problems)
         return {**shown, "problem": problem, "state": BREAKS, "filed": "damaged"}
-    judged = [(each.verdict.state, each.part.title) for each in judge_parts(contents)]
-    states = {state for state, _ in judged}
-    worst = next((state for state in _WORST if state in states), PLAIN)
-    environment = dict(describe_environment(contents.manifest))
-    where = ", ".join(filter(None, [f"torch {environment.get('torch', '?')}", environment.get("device", "")]))
-    return {**shown, "where": where, "parts": judged, "state": worst, "filed": worst}
+    judged = judge_parts(contents)
+    state = worst_state(judged) or PLAIN
+    parts = [(each.verdict.state, each.part.title) for each in judged]
+    return {**shown, "where": where_of(summary_of(contents)), "parts": parts, "state": state, "filed": state}

@@ -15,12 +15,14 @@ from repro_runner.output.templates import html_templates, text_templates
 from repro_runner.output.terminal import plain
 from repro_runner.report.contents import RunContents, read_contents
 from repro_runner.report.page import TEMPLATES
-from repro_runner.report.parts import MARKS
+from repro_runner.report.parts import BREAKS, DOUBT, MARKS, PLAIN, WORKS
+from repro_runner.report.parts.catalogue import Judged
 from repro_runner.runs import RunFolder
 
 _HERE = Path(__file__).parent
 _OWN = _HERE / "templates"
 _PAGES = "pages of the app"
+_WORST_FIRST = (BREAKS, DOUBT, WORKS, PLAIN)
 
 
 def show(template: str, **content: Any) -> None:
@@ -62,6 +64,11 @@ def read_or_complain(run: RunFolder) -> RunContents | None:
     except InvalidInput as error:
         show_notice(f"{run.id} is damaged: {'; '.join(each.message for each in error.problems)}", warns=True)
         return None
+
+
+def worst_state(judged: Iterable[Judged]) -> str:
+    """The state to show for several parts; empty if there are none."""
+    return min((each.verdict.state for each in judged), key=_WORST_FIRST.index, default="")
 
 
 def page_of(name: str) -> Any:

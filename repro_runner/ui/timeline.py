@@ -19,7 +19,7 @@ _SHAPES = {"compiled": "circle", "compiled again": "diamond", "gave up": "cross"
 def show_timeline(events: Sequence[Mapping[str, Any]], calls: Sequence[str]) -> None:
     """Calls on the x axis, functions on the y axis; a mark for each compilation, with the guard that failed."""
     if not events:
-        show_notice("In which call each graph was compiled is not known: the run is from an earlier version.")
+        show_notice("The call in which each graph was compiled is not known: the run is from an earlier version.")
         return
     palette = read_palette()["dark" if st.context.theme.type == "dark" else "light"]
     rows = [{name: str(fit_for_html(value)) for name, value in event.items()} for event in events]

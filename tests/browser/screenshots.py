@@ -24,6 +24,7 @@ from repro_runner.runs import list_runs
 from tests.checkout import ROOT
 from tests.repro_runner.ui.test_browser import serving
 from tests.tools import chromium
+from tests.workflows.test_action import add_a_break
 
 PICTURES = ROOT / "docs" / "assets" / "tools"
 WIDTH = 100
@@ -103,9 +104,7 @@ def make_project(home: Path) -> Path:
     """The example project, in which somebody has just added a break."""
     project = home / "project"
     shutil.copytree(ROOT / "examples" / "project", project, ignore=shutil.ignore_patterns("__pycache__", ".*cache"))
-    model = project / "small" / "model.py"
-    changed = model.read_text("utf-8").replace("        return x\n", "        print(x.shape)\n        return x\n")
-    model.write_text(changed, "utf-8")
+    add_a_break(project)
     return project
 
 

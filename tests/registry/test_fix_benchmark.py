@@ -5,30 +5,24 @@ from __future__ import annotations
 import ast
 import json
 import re
-from functools import cache
 from typing import Any
 
 import pytest
 
-from registry.fix_benchmark import LEFT_OUT, FixBenchmark, Task, benchmark_text, make_benchmark, prompt_text
-from tests.committed import committed_registry
+from registry.fix_benchmark import LEFT_OUT, Task, benchmark_text, make_benchmark, prompt_text
+from tests.committed import committed_benchmark, committed_registry
 from tests.conftest import ROOT
 from tests.sitegen.test_api_outputs import schema
 
 pytestmark = pytest.mark.slow
 
 
-@cache
-def benchmark() -> FixBenchmark:
-    return make_benchmark(committed_registry())
-
-
 def lines() -> list[dict[str, Any]]:
-    return [json.loads(line) for line in benchmark_text(benchmark()).splitlines()]
+    return [json.loads(line) for line in benchmark_text(committed_benchmark()).splitlines()]
 
 
 def by_name() -> dict[str, Task]:
-    return {task.name: task for task in benchmark().tasks}
+    return {task.name: task for task in committed_benchmark().tasks}
 
 
 def body_of(code: str) -> str:
@@ -38,14 +32,14 @@ def body_of(code: str) -> str:
 
 def test_every_program_is_a_task_or_is_left_out_for_one_reason() -> None:
     programs = sorted(one.repro.name for gb in committed_registry() for one in gb.programs)
-    left_out = [name for names in benchmark().left_out.values() for name in names]
+    left_out = [name for names in committed_benchmark().left_out.values() for name in names]
     assert sorted([*by_name(), *left_out]) == programs
-    assert benchmark().left_out.keys() == LEFT_OUT.keys()
-    assert [reason for reason, names in benchmark().left_out.items() if not names] == []
+    assert committed_benchmark().left_out.keys() == LEFT_OUT.keys()
+    assert [reason for reason, names in committed_benchmark().left_out.items() if not names] == []
 
 
 def test_a_prompt_has_no_fix_no_name_of_one_and_no_word_about_one() -> None:
-    for task in benchmark().tasks:
+    for task in committed_benchmark().tasks:
         shown = json.dumps(task.prompt | {"task": "", "message": ""})
         assert re.search(r"\b(fixed|isolated)(_\w+)?\b", shown) is None, task.name
         assert "FLAGS" not in shown, task.name
@@ -56,7 +50,7 @@ def test_a_prompt_has_no_fix_no_name_of_one_and_no_word_about_one() -> None:
 
 
 def test_the_program_of_a_prompt_is_the_one_whose_fixes_were_run() -> None:
-    for task in benchmark().tasks:
+    for task in committed_benchmark().tasks:
         module = ast.parse(task.program.unfixed)
         names = [node.name for node in module.body if isinstance(node, ast.FunctionDef)]
         assert {"inputs", "broken"} <= {*names}, task.name
@@ -65,7 +59,7 @@ def test_the_program_of_a_prompt_is_the_one_whose_fixes_were_run() -> None:
 
 
 def test_every_task_has_an_answer_on_each_of_its_releases() -> None:
-    for task in benchmark().tasks:
+    for task in committed_benchmark().tasks:
         assert task.releases, task.name
         for torch in task.releases:
             fix = task.reference(torch)
@@ -74,7 +68,7 @@ def test_every_task_has_an_answer_on_each_of_its_releases() -> None:
 
 
 def test_what_an_answer_that_does_nothing_would_pass_is_left_out() -> None:
-    left_out = benchmark().left_out
+    left_out = committed_benchmark().left_out
     assert "GB0170_raise" in left_out["coverage"]
     assert "GB0020" in left_out["bytecode"]
     assert "GB7000_print" in left_out["setting"]
@@ -99,12 +93,12 @@ def test_every_line_keeps_to_the_schema_and_has_no_other_field() -> None:
 
 
 def test_the_same_registry_gives_the_same_bytes_and_they_are_committed() -> None:
-    text = benchmark_text(benchmark())
+    text = benchmark_text(committed_benchmark())
     assert text == benchmark_text(make_benchmark(committed_registry()))
     assert text == (ROOT / "docs/api/v1/fix-benchmark.jsonl").read_text("utf-8")
     assert [line["id"] for line in lines()] == sorted(by_name())
 
 
 def test_the_tasks_for_a_model_are_id_and_prompt_and_nothing_else() -> None:
-    told = [json.loads(line) for line in prompt_text(benchmark().tasks).splitlines()]
+    told = [json.loads(line) for line in prompt_text(committed_benchmark().tasks).splitlines()]
     assert told == [{"id": line["id"], "prompt": line["prompt"]} for line in lines()]

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import pytest
 
 from registry.errors import InvalidInput
 from sitegen.serve import serve
+from tests.processes import eventually
 from tests.sitegen.fixture_site import REPOSITORY, write_fixture_site
 
 pytestmark = pytest.mark.slow
@@ -81,16 +82,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     finally:
         process.kill()
         process.communicate()
-
-
-def eventually(holds: Callable[[], bool]) -> bool:
-    """The server looks at the files twice a second."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        if holds():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ from repro_runner.agents.workspace import Workspace
 from repro_runner.cli import main
 from repro_runner.exit_codes import REFUSED
 from repro_runner.process import Limits
-from tests.conftest import ROOT
-from tests.processes import processes_with
+from tests.checkout import ROOT, write_files
+from tests.processes import eventually, processes_with
 from tests.repro_runner.fix_report.test_judging import FIXED_PARTS, PARTS, PROGRAM, WITHOUT_PRINT
 
 pytestmark = pytest.mark.slow
@@ -129,8 +129,7 @@ def an_agent(folder: Path, *options: str) -> Iterator[Agent]:
 @pytest.fixture(scope="session")
 def agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Agent]:
     folder = tmp_path_factory.mktemp("project")
-    for name, text in SCRIPTS.items():
-        (folder / name).write_text(text)
+    write_files(folder, SCRIPTS)
     outside = tmp_path_factory.mktemp("outside") / "secret.py"
     outside.write_text("print('secret')\n")
     (folder / "link.py").symlink_to(outside)
@@ -181,7 +180,7 @@ def test_a_log_is_explained(agent: Agent, given: dict[str, str]) -> None:
     ("tool", "arguments", "told"),
     [
         ("look_up", {"gb_id": "GB99999"}, "GB99999: no such graph break; ids look like GB0042"),
-        ("look_up", {"gb_id": "\x1b[31m"}, "\\x1b[31m: is no id"),
+        ("look_up", {"gb_id": "\x1b[31m"}, "\\x1b[31m: is not an id"),
         ("look_up", {}, "gb_id: Field required"),
         ("search", {"words": " "}, "there is nothing to search for"),
         ("search", {"words": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
@@ -193,7 +192,7 @@ def test_a_log_is_explained(agent: Agent, given: dict[str, str]) -> None:
         ("explain_script", {"path": "loop.py"}, "loop.py: "),
         ("explain_script", {"path": "none.py"}, "none.py: no such file below "),
         ("explain_script", {"path": "."}, ".: no such file below "),
-        ("explain_script", {"path": "a\0b"}, "a\\x00b: is no name of a file"),
+        ("explain_script", {"path": "a\0b"}, "a\\x00b: is not the name of a file"),
         ("verify_patch", {"path": "/etc/hostname", "patch": ""}, "/etc/hostname: leads out of "),
         ("no_such_tool", {}, "Unknown tool"),
     ],
@@ -376,22 +375,13 @@ def test_the_server_ends_well(how: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("how", ["cancelled", "closed", "interrupted"])
 def test_a_script_ends_with_its_call_and_with_the_server(how: str, tmp_path: Path) -> None:
     running = tmp_path / "running"
-    (tmp_path / "hang.py").write_text(
-        "import os, pathlib, time\npathlib.Path('running').write_text(str(os.getpid()))\ntime.sleep(600)\n"
-    )
+    (tmp_path / "hang.py").write_text("import pathlib, time\npathlib.Path('running').touch()\ntime.sleep(600)\n")
     with bare_server(tmp_path, "--folder", ".") as server:
         send(server, id=2, method="tools/call", params={"name": "explain_script", "arguments": {"path": "hang.py"}})
-        until = time.monotonic() + 60
-        while not (running.exists() and running.read_text()) and time.monotonic() < until:
-            time.sleep(0.1)
-        script = Path("/proc", running.read_text())
+        assert eventually(running.exists)
         if how == "cancelled":
             send(server, method="notifications/cancelled", params={"requestId": 2})
-            while script.exists() and time.monotonic() < until:
-                time.sleep(0.1)
-            assert not script.exists()
+            assert eventually(lambda: processes_with(f"{MARK}={tmp_path}") == [server.pid])
         end(server, how)
-    while (left := processes_with(f"{MARK}={tmp_path}")) and time.monotonic() < until:
-        time.sleep(0.1)
-    assert left == []
+    assert eventually(lambda: not processes_with(f"{MARK}={tmp_path}"))
     assert list(tmp_path.glob("graphbreak-mcp-*")) == []

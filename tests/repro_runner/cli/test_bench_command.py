@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from repro_runner.runs import list_runs
 from tests.conftest import ROOT
 from tests.measurement_samples import EAGER_ROW, FAILED_ROW, ROW, break_cost
 from tests.measurement_samples import bench as bench_file
-from tests.processes import processes_with
+from tests.processes import eventually, processes_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -128,9 +127,7 @@ def test_an_interrupt_ends_the_child_and_keeps_what_had_ended(
     monkeypatch.setenv("MARK_OF_TEST", str(tmp_path))
     command = [sys.executable, "-m", "repro_runner", "bench", "--model", f"{own}:sleeps", "--backend", "eager"]
     process = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 60
-    while len(processes_with(f"MARK_OF_TEST={tmp_path}")) < 2 and time.monotonic() < deadline:
-        time.sleep(0.1)
+    assert eventually(lambda: len(processes_with(f"MARK_OF_TEST={tmp_path}")) > 1)
     os.kill(process.pid, signal.SIGINT)
     _, told = process.communicate(timeout=60)
     assert process.returncode == 130

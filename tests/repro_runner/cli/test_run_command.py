@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from repro_runner.cli import main
 from tests.conftest import ROOT
-from tests.processes import processes_with
+from tests.processes import eventually, processes_with
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -134,19 +133,10 @@ def test_a_run_that_is_cut_off_keeps_what_had_ended_and_leaves_no_process(
     process.communicate(timeout=60)
     assert process.returncode == (130 if blow is signal.SIGINT else -signal.SIGKILL)
     assert first in records(out)
-    assert _gone(mark)
+    # The warm parent and its children die with the command, though not in the same instant.
+    assert eventually(lambda: not processes_with(mark), 20)
     assert run(out, *IDS, "--resume") == 0
     assert out.read_bytes() == whole.read_bytes()
-
-
-def _gone(mark: str) -> bool:
-    """The warm parent and its children die with the command, though not in the same instant."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
-        if not processes_with(mark):
-            return True
-        time.sleep(0.1)
-    return False
 
 
 def test_status_prints_numbers_that_add_up(capsys: pytest.CaptureFixture[str]) -> None:

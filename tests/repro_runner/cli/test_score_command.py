@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from registry.errors import InvalidInput
-from registry.fix_benchmark import FixBenchmark, make_benchmark
 from repro_runner.cli import main
 from repro_runner.scoring.answers import read_answers
 from repro_runner.scoring.rules import judge_text
 from repro_runner.scoring.scores import Scores
 from repro_runner.scoring.verdicts import VERDICTS, Judgement, judge_record
-from tests.committed import committed_registry
+from tests.committed import committed_benchmark
 from tests.repro_runner.fixtures.fix_answers import same_again, without_output, write_answers
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
@@ -35,11 +33,6 @@ ANSWERS = {
 HOSTILE = "\x1b[31mred"
 
 
-@cache
-def benchmark() -> FixBenchmark:
-    return make_benchmark(committed_registry())
-
-
 def lines(path: Path, *contents: Any) -> Path:
     path.write_text("".join(f"{one if isinstance(one, str) else json.dumps(one)}\n" for one in contents), "utf-8")
     return path
@@ -49,7 +42,7 @@ def lines(path: Path, *contents: Any) -> Path:
 def scored(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One run with an answer of each verdict, in a folder that is not this repository."""
     folder = tmp_path_factory.mktemp("elsewhere")
-    tasks = {task.name: task for task in benchmark().tasks}
+    tasks = {task.name: task for task in committed_benchmark().tasks}
     codes = {
         name: code or same_again(tasks[name]) for name, (verdict, code) in ANSWERS.items() if verdict != "no answer"
     }
@@ -77,7 +70,7 @@ def test_a_task_without_an_answer_counts_as_not_solved(scored: dict[str, Any]) -
 
 
 def test_the_table_has_every_verdict_and_shows_names_inert() -> None:
-    tasks = benchmark().on(TORCH)[: len(VERDICTS)]
+    tasks = committed_benchmark().on(TORCH)[: len(VERDICTS)]
     judgements = {
         task.name: Judgement(verdict=verdict, cause=HOSTILE) for task, verdict in zip(tasks, VERDICTS, strict=True)
     }
@@ -117,9 +110,9 @@ def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
         [],
     )
     with pytest.raises(InvalidInput) as refused:
-        read_answers(answers, benchmark())
+        read_answers(answers, committed_benchmark())
     told = {problem.where: problem.message for problem in refused.value.problems}
-    expected = {1: "not JSON", 2: "did you mean GB0170", 4: "in line 3 already", 5: "named `fixed`", 6: "is no task"}
+    expected = {1: "not JSON", 2: "did you mean GB0170", 4: "in line 3 already", 5: "named `fixed`", 6: "is not a task"}
     expected |= {7: "`code` is missing", 8: "not an object"}
     assert list(told) == [f"{answers}:{number}" for number in expected]
     for number, part in expected.items():
@@ -151,13 +144,13 @@ def test_a_file_without_answers_is_refused(content: str | bytes | None, told: st
     if content is not None:
         path.write_bytes(content.encode() if isinstance(content, str) else content)
     with pytest.raises(InvalidInput, match=f"answers.jsonl:1: {told}"):
-        read_answers(path, benchmark())
+        read_answers(path, committed_benchmark())
 
 
 def test_the_tasks_are_those_of_the_installed_torch(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", "--tasks"]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [one["id"] for one in told] == [task.name for task in benchmark().on(TORCH)]
+    assert [one["id"] for one in told] == [task.name for task in committed_benchmark().on(TORCH)]
     assert {key for one in told for key in one} == {"id", "prompt"}
 
 
@@ -175,7 +168,7 @@ def test_the_tasks_are_those_of_the_installed_torch(capsys: pytest.CaptureFixtur
     ],
 )
 def test_an_answer_that_breaks_a_rule_is_not_run(code: str, why: str) -> None:
-    task = next(task for task in benchmark().tasks if task.name == "GB0170")
+    task = next(task for task in committed_benchmark().tasks if task.name == "GB0170")
     judged = judge_text(task, code, trust=True)
     assert judged is not None
     assert judged.verdict == "dodges"
@@ -183,7 +176,7 @@ def test_an_answer_that_breaks_a_rule_is_not_run(code: str, why: str) -> None:
 
 
 def test_an_import_that_the_program_has_may_be_repeated() -> None:
-    task = next(task for task in benchmark().tasks if task.name == "GB6053")
+    task = next(task for task in committed_benchmark().tasks if task.name == "GB6053")
     code = f"import logging\nimport torch\n{task.reference(TORCH).code}"
     assert judge_text(task, code, trust=False) is None
 
@@ -211,7 +204,7 @@ def test_the_fixes_of_the_registry_solve_every_task(tmp_path: Path) -> None:
 @pytest.mark.timeout(1800)
 @pytest.mark.parametrize("answer", [same_again, without_output])
 def test_the_program_itself_and_the_program_without_its_output_solve_nothing(answer: Any, tmp_path: Path) -> None:
-    answers = write_answers(tmp_path / "answers.jsonl", benchmark().on(TORCH), answer)
+    answers = write_answers(tmp_path / "answers.jsonl", committed_benchmark().on(TORCH), answer)
     assert main(["score", str(answers), "--format", "json", "--out", str(tmp_path / "scores.json")]) == 0
     scores = json.loads((tmp_path / "scores.json").read_bytes())
     assert sum(scores["verdicts"].values()) - scores["verdicts"]["no answer"] > 0

@@ -37,7 +37,7 @@ def test_nothing_found_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> Non
 
 def test_a_misspelt_word_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "genrator"]) == DONE
-    assert capsys.readouterr().out.startswith("nothing has `genrator`; did you mean generator")
+    assert capsys.readouterr().out.startswith("nothing was found for `genrator`; searched for generator")
 
 
 def test_what_is_no_graph_break_is_told(capsys: pytest.CaptureFixture[str]) -> None:
@@ -48,10 +48,10 @@ def test_what_is_no_graph_break_is_told(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["search", "x", "--limit", "0"], "--limit 0: is too small; give a number from 1 on"),
+        (["search", "x", "--limit", "0"], "--limit 0: must be at least 1"),
         (["search", "  "], "search: there is nothing to search for"),
         (["show", "--fix", "hello\x1b[2J"], "the text: names no graph break"),
-        (["show", "GB\x1b[2J"], "GB\\x1b[2J: no such graph break"),
+        (["show", "GB\x1b[2J"], "GB\\x1b[2J: is not an id"),
         (["show", "--format", "json", "GB99999"], "GB99999: no such graph break"),
     ],
 )

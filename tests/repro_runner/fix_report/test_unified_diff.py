@@ -97,7 +97,7 @@ def of_main(hunk: str, name: str = "main.py") -> str:
             "hunk 2 of main.py does not fit: line 1 is 'a', the patch has 'import pkg.parts'",
         ),
         (of_main("@@ -9 +9 @@\n-a\n+b\n", "none.py"), "fix.diff:1: none.py: no such file below"),
-        (of_main("@@ -9 +9 @@\n-a\n+b\n", "../out.py"), "fix.diff:1: ../out.py is not below"),
+        (of_main("@@ -9 +9 @@\n-a\n+b\n", "../out.py"), "fix.diff:1: ../out.py: leads out of"),
         ("--- /dev/null\n+++ b/new.py\n@@ -0,0 +1 @@\n+x = 1\n", "adds, deletes or renames a file"),
         ("--- a/main.py\n+++ b/other.py\n@@ -1 +1 @@\n-a\n+b\n", "adds, deletes or renames a file"),
         (of_main(""), "has no hunk for main.py"),
@@ -124,7 +124,7 @@ def test_a_link_out_of_the_folder_is_refused(folder: Path, tmp_path_factory: pyt
     outside = tmp_path_factory.mktemp("outside") / "secret.py"
     outside.write_text("a\n")
     (folder / "link.py").symlink_to(outside)
-    assert "link.py is not below" in refusal(of_main("@@ -1 +1 @@\n-a\n+b\n", "link.py"), folder)
+    assert "link.py: leads out of" in refusal(of_main("@@ -1 +1 @@\n-a\n+b\n", "link.py"), folder)
 
 
 def test_a_program_is_no_diff() -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import secrets
-import time
 from pathlib import Path
 
 from repro_runner.process import Background, module_command
-from tests.processes import processes_with
+from tests.processes import eventually, processes_with
 
 
 def start(folder: Path, program: str, **environment: str) -> Background:
@@ -18,13 +17,6 @@ def start(folder: Path, program: str, **environment: str) -> Background:
     return Background(
         module_command("beside", "word"), folder=folder, environment={**os.environ, **paths, **environment}
     )
-
-
-def until_it_says(running: Background, line: str) -> None:
-    end = time.monotonic() + 60
-    while line not in running.lines:
-        assert time.monotonic() < end, running.lines
-        time.sleep(0.05)
 
 
 def test_its_lines_are_there_while_it_runs_and_its_code_at_the_end(tmp_path: Path) -> None:
@@ -38,13 +30,11 @@ while pathlib.Path("go").exists():
 sys.exit(3)
 """
     running = start(tmp_path, program)
-    until_it_says(running, "on the other stream \\udcff")
+    assert eventually(lambda: "on the other stream \\udcff" in running.lines), running.lines
     assert running.lines[0] == "begun ['word']"
     assert (running.running, running.code) == (True, None)
     (tmp_path / "go").unlink()
-    while running.running:
-        time.sleep(0.01)
-    assert running.code == 3
+    assert eventually(lambda: running.code == 3)
     running.stop()  # nothing to do
 
 
@@ -60,7 +50,7 @@ except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
     running = start(tmp_path, program, GRAPHBREAK_TEST_BESIDE=value)
-    until_it_says(running, "begun")
+    assert eventually(lambda: "begun" in running.lines), running.lines
     running.stop()
     assert running.lines == ["begun", "interrupted"]
     assert processes_with(f"GRAPHBREAK_TEST_BESIDE={value}") == []

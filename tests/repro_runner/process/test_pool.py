@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import pytest
 
 from repro_runner.process import Ended, Job, Limits, Pool, PoolDied, Service, run_command
 from tests.conftest import ROOT
+from tests.processes import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -37,10 +37,7 @@ def alive(pid: int) -> bool:
 
 def gone(pid: int) -> bool:
     """Killed processes end, though not in the same instant."""
-    deadline = time.monotonic() + 10
-    while alive(pid) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return not alive(pid)
+    return eventually(lambda: not alive(pid), 10)
 
 
 @pytest.mark.parametrize("isolate", ["fork", "process"])

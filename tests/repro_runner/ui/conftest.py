@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from repro_runner.ui.serving import FOLDER, HERE
+from repro_runner.ui.serving import FOLDER
 from tests.repro_runner.fixtures.sample_run import HOSTILE
 
 MARKUP = f":red[owned] :material/home: :smile: $x^2$ **bold** [link](javascript:alert(1)) {HOSTILE}"
@@ -46,16 +46,12 @@ def open_page(project: Path) -> Open:  # noqa: ARG001 - the environment is set b
 def _page(page: str) -> None:
     import importlib
 
-    from repro_runner.ui.folder import Workspace
+    from repro_runner.ui.folder import ProjectFolder
 
-    importlib.import_module(f"repro_runner.ui.{page}").show_page(Workspace.current())
+    importlib.import_module(f"repro_runner.ui.{page}").show_page(ProjectFolder.current())
 
 
 def shown(app: AppTest) -> str:
     """All HTML of the page."""
     assert not app.exception, app.exception
     return "\n".join(each.proto.body for each in app.get("html"))
-
-
-def app_file() -> Path:
-    return HERE / "app.py"

@@ -8,7 +8,6 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from repro_runner.runs import RunFolder, list_runs
 from tests.conftest import ROOT
-from tests.processes import processes_with
+from tests.processes import eventually, processes_with
 from tests.repro_runner.fixtures.sample_run import write_sample_run
 from tests.repro_runner.ui.conftest import MARKUP
 
@@ -214,20 +213,11 @@ def test_a_run_can_be_stopped_and_leaves_no_process(project: Path, page: Page) -
         page.get_by_role("button", name="Run", exact=True).click()
         stop = page.get_by_role("button", name="Stop")
         stop.wait_for()
-        until(lambda: len(processes_with(server.mark)) > 2)
+        assert eventually(lambda: len(processes_with(server.mark)) > 2)
         stop.click()
         expect(page.get_by_text("Stopped.")).to_be_visible(timeout=60_000)
-        until(lambda: len(processes_with(server.mark)) <= 2)
+        assert eventually(lambda: len(processes_with(server.mark)) <= 2)
         page.get_by_role("button", name="Back to the form").click()
         page.get_by_role("button", name="Run", exact=True).click()
-        until(lambda: len(processes_with(server.mark)) > 2)
+        assert eventually(lambda: len(processes_with(server.mark)) > 2)
     # Ctrl-C on the server while a run goes on: `serving` looks for what is left.
-
-
-def until(holds: object) -> None:
-    """Wait at most a minute."""
-    assert callable(holds)
-    end = time.monotonic() + 60
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.2)

@@ -9,7 +9,7 @@ import pytest
 from registry.errors import InvalidInput
 from repro_runner.demo.quick import QuickRun
 from repro_runner.runs import RunFolder
-from repro_runner.ui.folder import Workspace
+from repro_runner.ui.folder import ProjectFolder
 from tests.repro_runner.ui.conftest import MARKUP, Open, shown
 
 pytestmark = pytest.mark.slow  # streamlit takes seconds to import
@@ -90,11 +90,11 @@ def test_all_that_is_wrong_with_settings_is_said_at_once() -> None:
 
 def test_functions_that_can_make_a_model_are_found_without_importing_the_file(model: Path) -> None:
     model.write_text(MODEL + "\nraise SystemExit('imported')\n")
-    workspace = Workspace.current()
-    assert workspace.model_files() == ["nets/mine.py"]
-    assert workspace.functions("nets/mine.py") == ["make_model", "with_defaults", "takes_inputs"]
+    found = ProjectFolder.current()
+    assert found.model_files() == ["nets/mine.py"]
+    assert found.functions("nets/mine.py") == ["make_model", "with_defaults", "takes_inputs"]
     model.write_text("def broken(:\n  torch")
-    assert workspace.functions("nets/mine.py") == []
+    assert found.functions("nets/mine.py") == []
 
 
 def test_only_files_below_the_folder_are_taken(
@@ -105,13 +105,14 @@ def test_only_files_below_the_folder_are_taken(
     (project / "link.py").symlink_to(outside)
     (project / "inside.py").symlink_to(model)
     (project / "folder").symlink_to(outside.parent)
+    (project / "loop.py").symlink_to(project / "loop.py")
     (project / ".hidden").mkdir()
     (project / ".hidden" / "model.py").write_text(MODEL)
-    workspace = Workspace.current()
-    assert workspace.model_files() == ["inside.py", "nets/mine.py"]
+    found = ProjectFolder.current()
+    assert found.model_files() == ["inside.py", "nets/mine.py"]
     for name in ("link.py", str(outside), "folder/secret.py", "../outside/secret.py", "nets", "a\0b", "x" * 5000):
-        assert not workspace.holds(name)
-        assert workspace.functions(name) == []
+        assert not found.holds(name)
+        assert found.functions(name) == []
 
 
 @pytest.mark.usefixtures("model")

@@ -10,8 +10,9 @@ from bs4 import BeautifulSoup
 from streamlit.testing.v1 import AppTest
 
 from repro_runner.runs import RunFolder
+from repro_runner.ui.serving import HERE
 from tests.repro_runner.fixtures.sample_run import write_sample_run
-from tests.repro_runner.ui.conftest import MARKUP, Open, app_file, shown
+from tests.repro_runner.ui.conftest import MARKUP, Open, shown
 from tests.scheduling import sampled
 
 pytestmark = pytest.mark.slow  # streamlit takes seconds to import
@@ -26,7 +27,7 @@ def run(project: Path) -> RunFolder:
 
 
 def test_the_app_begins_with_the_runs_and_shows_its_stylesheet(project: Path, run: RunFolder) -> None:
-    app = AppTest.from_file(str(app_file()), default_timeout=60).run()
+    app = AppTest.from_file(str(HERE / "app.py"), default_timeout=60).run()
     page = shown(app)
     assert f"1 run in {project / '.graphbreak'}" in page
     assert run.id in page
