@@ -19,7 +19,7 @@ def read_data_file(path: Path) -> str:
         raw = path.read_bytes()
         return raw.decode("utf-8")
     except OSError as error:
-        remedy = "; `git checkout` brings it back" if "registry" in path.parts else ""
+        remedy = "; `git checkout` brings it back" if "registry" in path.parts else "; name another file"
         raise InvalidInput([Problem(f"{shown(path)}:1", f"{error.strerror}{remedy}")]) from error
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1

@@ -35,7 +35,7 @@ LEFT_OUT = {
     "caller": "The fix moves code to the caller, which is not compiled.",
     "setting": "Every fix that holds is a setting of torch, not code.",
     "operator": "The fixes that hold hide code in a custom operator, or change a setting of torch.",
-    "effects": "The side effects of the fix are not those of the program.",
+    "effects": "The fix has other side effects than the program.",
     "shown": "The program has a method that only the fix needs: it would show the answer.",
 }
 """Why a program is no task."""

@@ -144,6 +144,8 @@ def _read_baseline(config: pytest.Config) -> tuple[Entry, ...]:
             wrong += map(str, error.problems)
     if written := config.getoption("--graph-breaks-write-baseline"):
         wrong += map(str, check_allow_target(written))
+        if not written.absolute().parent.is_dir():
+            wrong.append(f"--write-allow {written}: there is no such folder; make it first, or name another")
     if wrong:
         raise pytest.UsageError("\n".join(wrong).replace("--write-allow", "--graph-breaks-write-baseline"))
     return entries

@@ -61,7 +61,11 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("--no-pause", action="store_true", help="do not wait for Enter between the steps")
     parser.add_argument("--quick", action="store_true", help="no tour, but one run: see `graphbreak demo --quick -h`")
-    arguments = parser.parse_args(argv)
+    arguments, others = parser.parse_known_args(argv)
+    if others:
+        parser.error(
+            f"{' '.join(others)}: not an option of the tour; `graphbreak demo --quick -h` shows those of one run"
+        )
     waits = sys.stdin.isatty() and sys.stdout.isatty() and not arguments.no_pause
     try:
         return _tour(waits)

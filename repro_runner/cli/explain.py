@@ -227,6 +227,8 @@ def _check_options(arguments: argparse.Namespace, words: list[str]) -> None:
         problems += _check_alone(arguments, "--try", ("terminal", "json"))
     if arguments.allow_less_output and not arguments.patch:
         problems.append(Problem("--allow-less-output", "is only for --try; leave it out, or name a patch"))
+    if arguments.torch_xla and not arguments.report:
+        problems.append(Problem("--torch-xla", "is only for --report; leave it out, or name a folder with --report"))
     problems += check_fail_under(arguments)
     if arguments.allow:
         problems += _problems_of(lambda: read_allowed(arguments.allow))

@@ -57,9 +57,13 @@ def take_submodule_script(program: ProgramToRun, submodule: Mapping[str, Any]) -
     `submodule` says where its function is: file, function and first line, as `extraction.extract_functions` has them.
     """
     template = text_templates(Path(__file__).with_name("templates")).get_template("torch_xla.py.j2")
-    known = {name: repr(submodule[name]) for name in ("file", "function", "line")}
+    known = {name: repr(submodule[name]) for name in ("function", "line")}
+    file, here = Path(submodule["file"]), Path.cwd()
+    # The machine with the device may have the project in another folder.
+    below = f"os.path.abspath({str(file.relative_to(here))!r})" if file.is_relative_to(here) else ""
     return template.render(
         **known,
+        file=below or repr(str(file)),
         program=repr(program.name),
         arguments=repr(list(program.arguments)),
         folder=repr(str(Path(program.script).parent)),

@@ -234,6 +234,12 @@ def test_bad_input_is_said_at_once_and_no_test_runs(tmp_path: Path) -> None:
         "ERROR: none.allow: No such file or directory; `--graph-breaks-write-baseline none.allow` writes one",
         "--graph-breaks-write-baseline known.allow: is there already; name another file, or delete it first",
     ]
+    ended = made.pytest("--graph-breaks-write-baseline=none/known.allow")
+    why = "there is no such folder; make it first, or name another"
+    assert (ended.returncode, ended.stderr.strip()) == (
+        4,
+        f"ERROR: --graph-breaks-write-baseline none/known.allow: {why}",
+    )
 
 
 def test_where_nobody_uses_it_torch_is_not_imported(tmp_path: Path) -> None:

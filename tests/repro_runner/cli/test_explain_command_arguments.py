@@ -49,6 +49,12 @@ def test_without_a_program_there_is_nothing_to_run(words: list[str], capsys: pyt
     assert "name a script, or -m and a module" in capsys.readouterr().err
 
 
+def test_scripts_for_torch_xla_are_part_of_the_report(capsys: pytest.CaptureFixture[str]) -> None:
+    assert graphbreak(["explain", "--torch-xla", "gone.py"]) == 2
+    told = "--torch-xla: is only for --report; leave it out, or name a folder with --report"
+    assert told in capsys.readouterr().err.splitlines()
+
+
 def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "there").write_text("GB12\n", "utf-8")
     there, missing = tmp_path / "there", tmp_path / "no" / "file"

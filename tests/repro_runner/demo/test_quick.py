@@ -45,6 +45,13 @@ def test_its_help_names_every_setting(capsys: pytest.CaptureFixture[str]) -> Non
     assert [word for word in everything if word.startswith("--") and word != "--quick" and word not in told] == []
 
 
+def test_without_quick_its_settings_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["demo", "--model", "ssm"])
+    assert left.value.code == REFUSED
+    assert capsys.readouterr().err.splitlines()[-1].startswith("graphbreak demo: error: --model ssm: not an option of")
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -86,6 +86,7 @@ def test_the_submodule_around_a_break_is_taken_out_of_the_users_own_model(
     text = script.read_text("utf-8")
     assert "Layer (layers.1) of your own model" in text
     assert "Not run: nobody ran this form" in text
+    assert "FILE = os.path.abspath('train.py')" in text
     report = Path("out", "report.md").read_text("utf-8")
     assert "[repros/GB0170_train_9_torch_xla.py](repros/GB0170_train_9_torch_xla.py) (not run)" in report
     # torch_xla is not installed, and is not needed up to here.
