@@ -15,6 +15,7 @@ from registry.matching import Matcher
 from registry.merge import merge_registry
 from registry.model import GraphBreak, Registry
 from registry.search import Search
+from registry.versions import version_key
 
 MOST_HITS = 10
 
@@ -129,6 +130,8 @@ class Lookups:
         }
 
     def _advise(self, gb_id: str, *, torch: str, message: str = "") -> Advice:
+        if torch and not version_key(torch):
+            raise InvalidInput([Problem(f"torch {torch}", "is not a release; write one such as 2.13.0")])
         advice = self._advisor.advise(gb_id, torch=torch, message=message)
         assert advice is not None, gb_id
         return advice

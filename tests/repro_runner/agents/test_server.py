@@ -181,6 +181,7 @@ def test_a_log_is_explained(agent: Agent, given: dict[str, str]) -> None:
     [
         ("look_up", {"gb_id": "GB99999"}, "GB99999: no such graph break; ids look like GB0042"),
         ("look_up", {"gb_id": "\x1b[31m"}, "\\x1b[31m: is not an id"),
+        ("look_up", {"gb_id": "GB0124", "torch": "newest"}, "torch newest: is not a release; write one such as 2.13.0"),
         ("look_up", {}, "gb_id: Field required"),
         ("search", {"words": " "}, "there is nothing to search for"),
         ("search", {"words": "x", "limit": 0}, "limit: Input should be greater than or equal to 1"),
