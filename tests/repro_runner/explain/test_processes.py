@@ -37,6 +37,7 @@ def work(times):
 FORKED = """\
 import multiprocessing
 import os
+import time
 
 from model import work
 from torch.utils.data import DataLoader
@@ -56,8 +57,10 @@ if __name__ == "__main__":
         child = context.Process(target=work, args=(times,), name=f"worker {times}")
         child.start()
         child.join()
-    with context.Pool(1) as pool:  # it is ended with a signal
+    with context.Pool(1) as pool:
         pool.map(work, [1])
+        pool.apply_async(time.sleep, [60])
+        time.sleep(1)  # it is busy then, so that a signal ends it
     list(DataLoader(Numbers(), num_workers=1))
     if os.fork() == 0:
         work(5)  # goes on to the end of the program
