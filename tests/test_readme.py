@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import ROOT
+from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
@@ -44,7 +45,7 @@ def run(command: str, folder: Path) -> str:
 
 @pytest.mark.parametrize(
     "number",
-    [0, 1, pytest.param(2, marks=pytest.mark.prove)],
+    sampled(3),
     ids=["a refused layer", "a wrong backend", "bench, guards, report"],
 )
 def test_an_example_prints_what_the_readme_shows(number: int, folder: Path) -> None:

@@ -12,6 +12,8 @@ from registry.search import Search
 from tests.committed import committed_breaks, committed_registry
 from tests.search_queries import Query, queries
 
+pytestmark = pytest.mark.slow
+
 MESSAGE = """\
 torch._dynamo.exc.Unsupported: Unsupported Tensor.item() call with capture_scalar_outputs=False
   Explanation: Dynamo does not support tracing `Tensor.item()` with config.capture_scalar_outputs=False.
@@ -29,7 +31,6 @@ def reciprocal_rank(query: Query) -> float:
     return max((1 / place for place, gb_id in enumerate(found, 1) if gb_id in query.gb_ids), default=0)
 
 
-@pytest.mark.slow
 def test_the_search_finds_what_people_type() -> None:
     """The held queries are those for whose sake nothing was added to the registry."""
     assert mean(reciprocal_rank(one) for one in queries() if one.held) >= 0.84

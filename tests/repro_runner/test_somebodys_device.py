@@ -17,7 +17,7 @@ import torch
 from repro_runner.cli import main
 from repro_runner.runs import RunFolder, list_runs
 
-pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.usefixtures("one_server")]
+pytestmark = [pytest.mark.torch, pytest.mark.slow, pytest.mark.prove, pytest.mark.usefixtures("one_server")]
 
 DEVICE = Path(__file__).parent / "fixtures" / "somebodys_device"
 MODEL = """\
@@ -84,14 +84,12 @@ def test_diff_names_the_op_that_is_wrong_there(folder: Path, capsys: pytest.Capt
     assert (first["kind"], first["op"]["position"]) == ("op", 2)
 
 
-@pytest.mark.prove
 @pytest.mark.usefixtures("folder")
 def test_guards_name_the_device(capsys: pytest.CaptureFixture[str]) -> None:
     assert ask("guards", "mine.py:make_model", "--all", "--no-trials") == 0
     assert "float32 tensor of shape [2, 8] on npu" in capsys.readouterr().out
 
 
-@pytest.mark.prove
 def test_minify_writes_a_script_that_imports_the_device(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask("minify", "mine.py:make_model", "--backend", "mine:wrong_gelu") == 0
     told = capsys.readouterr().out
@@ -104,7 +102,6 @@ def test_minify_writes_a_script_that_imports_the_device(folder: Path, capsys: py
     assert (ended.returncode, ended.stdout.partition(": ")[0]) == (1, "still fails")
 
 
-@pytest.mark.prove
 def test_bench_measures_what_the_device_tells(folder: Path) -> None:
     backends = ("--backend", "eager", "--backend", "aot_eager")
     assert ask("bench", "--model", "mine.py:make_model", *backends, "--gradients", "--runs", "2") == 0
@@ -115,7 +112,6 @@ def test_bench_measures_what_the_device_tells(folder: Path) -> None:
     )
 
 
-@pytest.mark.prove
 def test_report_joins_all_of_it(folder: Path) -> None:
     assert ask("report", "mine.py:make_model", "--backend", "mine:wrong_gelu") == 1
     run = only_run(folder)

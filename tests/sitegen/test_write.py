@@ -114,6 +114,7 @@ def test_on_a_disk_that_ignores_case_a_generated_file_is_renamed_not_lost(tmp_pa
 
 
 @pytest.mark.slow
+@pytest.mark.prove
 def test_two_runs_at_once_both_end_well(tmp_path: Path) -> None:
     checkout = make_checkout(tmp_path / "checkout")
     upstream = tmp_path / "new.json"

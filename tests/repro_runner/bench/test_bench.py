@@ -24,7 +24,6 @@ from repro_runner.bench.networks import count_parameters, make_model, make_subje
 from repro_runner.bench.row import measure_row
 from repro_runner.capture import capture_breaks
 from tests.conftest import ROOT
-from tests.scheduling import sampled
 
 pytestmark = [pytest.mark.torch, pytest.mark.filterwarnings("ignore::repro_runner.backends.ConstraintWarning")]
 
@@ -79,7 +78,8 @@ def test_the_state_space_model_does_not_look_ahead() -> None:
 # A row. Every backend but Inductor alone, which the command's test has.
 
 
-@pytest.mark.parametrize("name", sampled(sorted(MODELS, reverse=True)))  # the first needs no transformers
+@pytest.mark.prove
+@pytest.mark.parametrize("name", MODELS)
 def test_a_shrunk_model_is_measured_under_the_mock_accelerator(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MOCK_ALIGNMENT", "64")
     row = measure_row(Measurement(model=name, backend="mock", size="tiny", runs=3))

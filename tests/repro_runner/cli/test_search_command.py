@@ -9,10 +9,11 @@ import pytest
 from repro_runner.cli import main
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
 
+pytestmark = pytest.mark.slow
+
 MESSAGE = "torch._dynamo.exc.Unsupported: Data-dependent branching\n  Explanation: Detected data-dependent branching"
 
 
-@pytest.mark.slow
 def test_the_best_come_first_with_their_lead_and_fix(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["search", "if", "on", "a", "tensor", "--limit", "2"]) == DONE
     lines = capsys.readouterr().out.splitlines()

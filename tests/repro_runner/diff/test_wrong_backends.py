@@ -31,7 +31,7 @@ def fresh_dynamo() -> Iterator[None]:
 @pytest.mark.parametrize(
     ("fault", "model"),
     [
-        pytest.param(fault, fault.model or OWN[at % len(OWN)], marks=[pytest.mark.prove] * (at % 2))
+        pytest.param(fault, fault.model or OWN[at % len(OWN)], marks=[pytest.mark.prove] * (at % 3))
         for at, fault in enumerate(FAULTS)
     ],
     ids=lambda each: getattr(each, "name", each),

@@ -124,6 +124,7 @@ def test_a_break_that_does_not_happen_leaves_the_program_as_it_is(cutter: Cutter
     assert (cut.code, cut.stopped) == (BRANCH, "")
 
 
+@pytest.mark.prove
 def test_the_limit_of_one_repro_is_told_and_the_smallest_program_so_far_is_kept() -> None:
     with Cutter(each=600, in_all=0.25) as cutter:
         first, second = (cutter.cut({"code": BRANCH, "settings": []}, ["GB0170"], fatal=False) for _ in range(2))

@@ -25,13 +25,13 @@ COMMITTED = ROOT / "registry" / "evidence" / "torch-2.13.0-cpu.json"
 
 @pytest.mark.corpus
 @pytest.mark.timeout(1800)
-def test_a_third_of_the_programs_gives_the_committed_record_in_any_order() -> None:
+def test_a_quarter_of_the_programs_gives_the_committed_record_in_any_order() -> None:
     """By value, on the recorded seeds. `make prove` runs all, with gradients, fresh inputs and the other backends."""
     jobs = [
         ReproRun(program=name, source=repro.source, thorough=False)
         for name, repro in read_repros(ROOT / "registry" / "repros").items()
     ]
-    jobs = random.Random(0).sample(jobs, len(jobs) // 3)
+    jobs = random.Random(0).sample(jobs, len(jobs) // 4)
     # Longer than `graphbreak run` gives a program: one of them builds a C++ extension, and the machine may be busy.
     machine = ThisMachine("cpu", slots=2, limits=Limits(seconds=600))
     found = {ended.program: ended.record for ended in machine.run(jobs)}

@@ -390,12 +390,12 @@ LEAD = '"""x"""\nimport ctypes, os, signal, sys, threading, time\n\n\ndef inputs
 MISBEHAVING = {
     "hangs": ("def broken():\n    time.sleep(1000)\n", "took longer than 10 s"),
     "ignores SIGTERM": (
-        "def broken():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    while True: pass\n",
+        "def broken():\n    signal.signal(signal.SIGTERM, signal.SIG_IGN)\n    while True: time.sleep(1)\n",
         "took longer",
     ),
     "segfaults": ("def broken():\n    ctypes.string_at(0)\n", "was killed by SIGSEGV"),
     "leaves by os._exit": ("def broken():\n    os._exit(3)\n", "ended with exit code 3 before it was done"),
-    "prints without end": ("def broken():\n    while True: print('x' * 1000)\n", "took longer"),
+    "prints without end": ("def broken():\n    while not time.sleep(0.01): print('x' * 100_000)\n", "took longer"),
     "allocates without end": (
         "def broken():\n    a = []\n    while True: a.append(bytearray(10**8))\n",
         "used more than 1 GiB",
