@@ -68,6 +68,7 @@ def test_an_environment_has_its_torch_and_is_removed_unless_it_is_kept(cache: Pa
         ("2.98.0", "/nowhere/python", "/nowhere/python can't be run: No such file or directory"),
         ("2.98.0", "/bin/echo", "/bin/echo is not Python 3"),
     ],
+    ids=["no such release", "does not install", "no number", "no such Python", "no Python"],
 )
 def test_what_can_not_be_installed_is_one_line_and_leaves_nothing(
     cache: Path, release: str, python: str, said: str
