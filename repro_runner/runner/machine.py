@@ -120,4 +120,5 @@ def child_environment(device: str = "cpu") -> dict[str, str]:
         "OMP_NUM_THREADS": "1",
         "TORCHINDUCTOR_COMPILE_THREADS": "1",
         "TORCHINDUCTOR_CACHE_DIR": str(cache),
+        "TORCHINDUCTOR_AUTOGRAD_CACHE": "0",  # else what is cached decides how often Dynamo traces a dynamic float
     }

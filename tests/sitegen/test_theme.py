@@ -32,6 +32,9 @@ PAGE_KINDS = (
 def docs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     docs = tmp_path_factory.mktemp("theme") / "docs"
     write_fixture_site(docs)
+    for name in ("tools/ci.md", "learn/index.md"):
+        (docs / name).parent.mkdir()
+        (docs / name).write_text("---\nlayout: default\ntitle: A section\n---\n")
     return docs
 
 
@@ -97,11 +100,19 @@ def test_the_edit_link_opens_githubs_editor_on_the_source(site: dict[str, bytes]
     }
 
 
-@pytest.mark.parametrize(("page", "current"), [("index.html", "Registry"), ("dashboard.html", "Dashboard")])
+@pytest.mark.parametrize(
+    ("page", "current"),
+    [
+        ("index.html", "Registry"),
+        ("dashboard.html", "Dashboard"),
+        ("learn/index.html", "Learn"),
+        ("tools/ci.html", "Tools"),
+    ],
+)
 def test_the_menu_shows_where_the_reader_is(site: dict[str, bytes], page: str, current: str) -> None:
     menu = ["Registry", "Paste an error", "Learn", "Tools", "Kinds", "Messages", "Releases", "Dashboard", "About"]
     assert [link.get_text() for link in soup(site, page).select("nav a")] == menu
-    assert [link.get_text() for link in soup(site, page).select("nav [aria-current=page]")] == [current]
+    assert [link.get_text() for link in soup(site, page).select("nav [aria-current]")] == [current]
 
 
 def test_the_first_link_skips_to_the_content(site: dict[str, bytes]) -> None:

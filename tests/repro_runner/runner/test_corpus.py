@@ -55,6 +55,17 @@ def _by_value(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.prove
+@pytest.mark.timeout(1800)
+def test_what_is_cached_does_not_change_what_inductor_gives() -> None:
+    """Its cache of whole functions would: the second time, Dynamo traces the float of GB0021 once instead of twice."""
+    source = read_repros(ROOT / "registry" / "repros")["GB0021"].source
+    job = ReproRun(program="GB0021", source=source, backend="inductor")
+    found = [ended.record for _ in range(2) for ended in ThisMachine("cpu", limits=Limits(seconds=600)).run([job])]
+    _, committed = _runs(COMMITTED, "inductor")["GB0021"]
+    assert found == [committed, committed]
+
+
+@pytest.mark.prove
 @pytest.mark.timeout(4 * 3600)  # Inductor compiles some thousand graphs, each for two seconds
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_every_program_gives_the_committed_record_under_every_backend(tmp_path: Path, backend: str) -> None:
