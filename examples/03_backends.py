@@ -273,12 +273,11 @@ folder.cleanup()
 # %% [markdown]
 # ## Which one, then?
 #
-# | backend | use it to |
-# | --- | --- |
-# | `inductor` | make a program faster. It is the default, so you need not name it |
-# | `eager` | see graphs, breaks and recompiles without waiting for a compiler; test whether Dynamo is at fault |
-# | `aot_eager` | test whether AOTAutograd is at fault |
-# | `aot_eager_decomp_partition` | test whether a decomposition is at fault |
-# | `mock`, `aot_mock` | ask what a device that lacks something would refuse |
+# - `inductor` makes a program faster. It is the default, so you need not name it.
+# - `eager` shows graphs, breaks and recompiles without waiting for a compiler. If a program fails with it, Dynamo is
+#   at fault.
+# - `aot_eager` tests whether AOTAutograd is at fault.
+# - `aot_eager_decomp_partition` tests whether a decomposition is at fault.
+# - `mock` and `aot_mock` say what a device that lacks something would refuse.
 #
 # While nothing goes wrong, leave `backend=` out.

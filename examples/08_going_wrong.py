@@ -255,10 +255,9 @@ with torch._dynamo.config.patch(suppress_errors=True):
 #
 # ## The order
 #
-# | symptom | ask | tool |
-# |---|---|---|
-# | slow | where are breaks and recompilations? | `TORCH_LOGS=graph_breaks,recompiles`, `graphbreak explain` |
-# | error or wrong numbers | is it the compiler? | `set_stance("force_eager")`, `TORCHDYNAMO_DISABLE=1` |
-# | it is | which part? | `backend="eager"`, `"aot_eager"`, `"inductor"` |
-# | a backend | where, and by which op? | `TORCHDYNAMO_VERBOSE=1`, `graphbreak minify` |
-# | reported, not repaired | how do I go on? | `torch.compiler.disable` on that function |
+# 1. It is slow. Where are the breaks and recompilations? `TORCH_LOGS=graph_breaks,recompiles`, `graphbreak explain`.
+# 2. It raises an error, or its numbers are wrong. Is it the compiler? `set_stance("force_eager")`,
+#    `TORCHDYNAMO_DISABLE=1`.
+# 3. It is the compiler. Which part? `backend="eager"`, then `"aot_eager"`, then `"inductor"`.
+# 4. It is a backend. Where, and by which op? `TORCHDYNAMO_VERBOSE=1`, `graphbreak minify`.
+# 5. The fault is reported, but not repaired. How do I go on? `torch.compiler.disable` on that function.
