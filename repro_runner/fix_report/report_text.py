@@ -22,7 +22,13 @@ from repro_runner.output.templates import text_templates
 from repro_runner.output.units import counted
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_ENVIRONMENT = {"torch": "torch", "python": "Python", "device_name": "device", "platform": "platform"}
+_ENVIRONMENT = {
+    "torch": "torch",
+    "python": "Python",
+    "device": "device",
+    "device_name": "device name",
+    "platform": "platform",
+}
 _OF_MANY_BREAKS = ("This graph break is fundamental", "This graph break may have been caused by an earlier graph break")
 
 

@@ -38,7 +38,7 @@ def site(gb_id: str, *, ran: int | None = None, **fields: Any) -> Site:
 
 
 def findings(*sites: Site, torch_xla: bool = False) -> Findings:
-    environment = {"torch": "2.13.0", "python": "3.11"}
+    environment = {"torch": "2.13.0", "python": "3.11", "device": "cpu", "device_name": "x86_64"}
     return Findings(subject="run.log", causes=causes_of(sites), environment=environment, torch_xla=torch_xla)
 
 
@@ -186,6 +186,7 @@ def test_each_thing_is_said_once_and_torchs_own_words_come_before_the_registrys_
     own, case = text.index("was called on this very line"), text.index("The registry's smallest case of GB0124")
     assert own < case
     assert "export TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS" not in text  # a hint: the message has its own
+    assert "| environment | torch 2.13.0, Python 3.11, device cpu, device name x86_64 |" in text
     of_a_log = render_report(findings(site(ITEM, message="first line only")), {}, None, registry)
     assert "export TORCHDYNAMO_CAPTURE_SCALAR_OUTPUTS" in of_a_log
 
