@@ -29,8 +29,8 @@ def test_show_finds_an_id_however_it_is_spelled(spelled: str, capsys: pytest.Cap
 def test_show_tells_old_wordings_and_what_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     main(["show", "GB0170"])
     shown = capsys.readouterr().out
-    assert "once read    _gb_type" in shown
-    assert "hint         (none given)" in shown
+    assert "formerly     _gb_type" in shown
+    assert "hint         (made while it runs; see the message)" in shown
 
 
 @pytest.mark.parametrize("unknown", ["GB99999", "nonsense"])

@@ -11,6 +11,7 @@ from typing import Any
 from registry.datafile import DATA
 from registry.documents import document_text
 from registry.ids import page_address
+from registry.message_layout import HINT
 from registry.model import Evidence, GraphBreak
 from registry.standalone import standalone
 from repro_runner.agents.lookups import shared_lookups
@@ -117,11 +118,13 @@ def _lines(gb: GraphBreak, category: str) -> list[str]:
         ]
     lines.append(f"context      {newest.context or '(none given)'}")
     lines.append(f"explanation  {newest.explanation or '(none given)'}")
-    lines += [f"hint         {''.join(hint)}" for hint in gb.revisions[0].hints] or ["hint         (none given)"]
+    message = next((one.message for one in reversed(gb.evidence) if one.message), "")
+    no_hint = "(made while it runs; see the message)" if f"{HINT}:" in message else "(none given)"
+    lines += [f"hint         {''.join(hint)}" for hint in gb.revisions[0].hints] or [f"hint         {no_hint}"]
     older = {dated.revision.gb_type for dated in gb.revisions[1:]} - {gb.gb_type}
-    lines += [f"once read    {gb_type}" for gb_type in sorted(older)]
+    lines += [f"formerly     {gb_type}" for gb_type in sorted(older)]
     lines += [f"run          {_seen(one)}" for one in gb.evidence] or [f"run          ({_no_program(gb)})"]
-    if message := next((one.message for one in reversed(gb.evidence) if one.message), ""):
+    if message:
         lines += ["message", *(f"  | {line}".rstrip() for line in message.splitlines())]
     return lines
 

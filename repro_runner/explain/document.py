@@ -170,7 +170,7 @@ def read_saved(path: Path) -> Report | CapturedProgram:
 
     Raises InvalidInput, with the remedy, for any other file and for a damaged one.
     """
-    content = read_document(path, _NEWEST, remedy="`graphbreak explain SCRIPT --save FILE` writes one")
+    content = read_document(path, _NEWEST, remedy="`graphbreak explain --save FILE SCRIPT` writes one")
     try:
         return _parse(content["kind"], content, path)
     except _MALFORMED as error:

@@ -1,13 +1,14 @@
 """While a program runs, record what its compiled callables return and write, and count the ops that run in graphs.
 
 A call may write into its arguments, and into tensors of modules and optimisers that it reaches through its arguments,
-its object, its closure or its globals.
+its object, its closure or its globals. It may also change Python values of these modules, and lists of its module.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,16 +18,14 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
-from repro_runner.fix_report.call_values import Keeper
+from repro_runner.fix_report.call_values import CONTAINERS, DEEPEST, HELD, LONGEST, PLAIN, Keeper
 from repro_runner.torch_seams import eval_frame, output_graph, wrap
 from repro_runner.values import children
 
 _MOST_CALLS = 10_000
 """The values of later calls are not kept; they are only counted."""
-_DEEPEST = 4
-"""How many levels of nested containers are searched for tensors."""
-_LONGEST = 1000
-"""A container with more elements is not searched: it has a program's data, not its state."""
+_MOST_HELD = 20_000
+"""No more Python values are compared at the end."""
 _SMALL = 4096
 """Buffers with at most this many elements are always kept: torch's kernels update them without a new version."""
 
@@ -45,15 +44,20 @@ class Recording:
     leaves: dict[str, torch.Tensor] = field(default_factory=dict)
     """The tensors with gradients that the calls could reach, by name. They are kept alive: the program's own names are
     gone at the end, and which tensors outlive them differs from run to run."""
+    holders: dict[str, torch.nn.Module | dict[str, Any]] = field(default_factory=dict)
+    """The modules that the calls could reach, by name, and the globals of functions, which hold a program's lists."""
 
     def at_the_end(self) -> dict[str, Any]:
-        """The values and gradients of these tensors now: a backward pass and an optimiser come after the calls."""
+        """All of them now: a backward pass and an optimiser come after the calls, and a list may be filled later."""
         found = {}
         for name, leaf in self.leaves.items():
             found[name] = leaf
             if leaf.grad is not None:
                 found[f"{name}.grad"] = leaf.grad
-        return {f"at the end, {path}": value for path, value in self.keeper.flat((), found).items()}
+        flat = {f"at the end, {path}": value for path, value in self.keeper.flat((), found).items()}
+        values = (each for name, holder in self.holders.items() for each in _plain_values(name, holder))
+        held = (each for name, value in values for each in self.keeper.plain(value, name))
+        return flat | {f"{HELD}{path}": leaf for path, leaf in itertools.islice(held, _MOST_HELD)}
 
 
 @contextmanager
@@ -65,6 +69,7 @@ def record_compiled_calls() -> Iterator[Recording]:
         state = State(fn, args, kwargs)
         for name, leaf in state.leaves():
             recording.leaves.setdefault(name, leaf)
+        recording.holders = state.holders | recording.holders
         try:
             result = compiled(*args, **kwargs)
         except Exception as error:
@@ -156,6 +161,7 @@ class State:
 
     def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._statistics: set[int] = set()
+        self.holders = dict(_holders(fn, args, kwargs))
         seen: set[int] = set()
         self._tensors = [
             (name, tensor, _version(tensor), _version(_gradient(tensor)))
@@ -191,11 +197,33 @@ class State:
                 yield from self._reachable(tensor, f"{name}.{own}", depth)
         elif isinstance(value, torch.optim.Optimizer):
             yield from self._reachable([group["params"] for group in value.param_groups], name, 0)
-        elif depth == _DEEPEST or not isinstance(value, list | tuple | dict) or len(value) > _LONGEST:
+        elif depth == DEEPEST or not isinstance(value, list | tuple | dict) or len(value) > LONGEST:
             return
         else:
             for own, each in children(value) or ():
                 yield from self._reachable(each, f"{name}{own}", depth + 1)
+
+
+def _holders(
+    fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Iterator[tuple[str, torch.nn.Module | dict[str, Any]]]:
+    yield from ((name, value) for name, value in _roots(fn, args, kwargs) if isinstance(value, torch.nn.Module))
+    space = getattr(inspect.unwrap(getattr(fn, "__func__", fn)), "__globals__", {})
+    if not space.get("__name__", "torch").startswith("torch"):  # a module is called by a function of torch
+        yield space["__name__"], space
+
+
+def _plain_values(name: str, holder: torch.nn.Module | dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The numbers, texts and containers in a module and the modules in it; of globals, only the containers."""
+    if isinstance(holder, dict):
+        yield from ((f"{name}.{own}", value) for own, value in holder.items() if _is_own(own, value, CONTAINERS))
+        return
+    for inner, module in holder.named_modules(prefix=name):
+        yield from ((f"{inner}.{own}", value) for own, value in vars(module).items() if _is_own(own, value, PLAIN))
+
+
+def _is_own(name: str, value: Any, kinds: tuple[type, ...]) -> bool:
+    return not name.startswith("_") and isinstance(value, kinds)
 
 
 def _version(tensor: torch.Tensor | None) -> tuple[int, int] | None:

@@ -19,7 +19,7 @@ from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.findings import Cause, Findings, shown_site
 from repro_runner.fix_report.torch_xla import take_submodule_script, torch_xla_script
 from repro_runner.output.markdown import one_line
-from repro_runner.output.places import in_library
+from repro_runner.output.places import in_library, shown_file
 from repro_runner.output.units import counted
 
 if TYPE_CHECKING:
@@ -185,7 +185,7 @@ def make_own_repros(
     ends = time.monotonic() + seconds
     chosen: list[tuple[_Place, _Tried]] = []
     for place, extracted in different:
-        tried_one = _first_confirmed(findings, place, extracted["programs"], children, ends)
+        tried_one = _first_confirmed(place, extracted["programs"], children, ends)
         lines = len(tried_one.program["code"].splitlines()) if tried_one else 0
         if tried_one is None:
             without[place.site.where] = "; ".join(extracted["reasons"])
@@ -197,7 +197,7 @@ def make_own_repros(
         else:
             chosen.append((place, tried_one))
     repros: dict[int, tuple[ReproScript, ...]] = {}
-    for place, one in _cut_down(findings, chosen, children, limits, tell):
+    for place, one in _cut_down(chosen, children, limits, tell):
         repros[place.number] = (*repros.get(place.number, ()), _repro(findings, place, one))
     for place, extracted in different if findings.torch_xla else ():
         if submodule := extracted["submodule"]:
@@ -225,23 +225,21 @@ def _without_twins(found: list[tuple[_Place, dict[str, Any]]]) -> list[tuple[_Pl
     return kept
 
 
-def _first_confirmed(
-    findings: Findings, place: _Place, programs: list[dict[str, Any]], children: Children, ends: float
-) -> _Tried | None:
+def _first_confirmed(place: _Place, programs: list[dict[str, Any]], children: Children, ends: float) -> _Tried | None:
     """The first program that breaks in the same way as the whole. If none does, the first; None if there is none."""
     seen: list[Mapping[str, Any]] = []
     for one in programs[:_MOST_TRIED]:
         if time.monotonic() > ends:
             seen.append({"ids": [], "error": _NO_TIME})
             break
-        seen.append(_run(_script(findings, place, one), children))
+        seen.append(_run(_script(place, one), children))
         if place.cause.gb_id in seen[-1]["ids"]:
             return _Tried(program=one, seen=seen[-1], confirmed=True)
     return _Tried(program=programs[0], seen=seen[0], confirmed=False) if seen else None
 
 
 def _cut_down(
-    findings: Findings, chosen: list[tuple[_Place, _Tried]], children: Children, limits: CutLimits, tell: Tell
+    chosen: list[tuple[_Place, _Tried]], children: Children, limits: CutLimits, tell: Tell
 ) -> Iterator[tuple[_Place, _Tried]]:
     """Yield the places with what was tried, cut down where it was confirmed."""
     confirmed = sum(one.confirmed for _, one in chosen)
@@ -253,19 +251,17 @@ def _cut_down(
     tell(f"cutting {counted(confirmed, 'repro')} down: at most {limits.each:g} s each, {limits.in_all:g} s in all")
     with Cutter(each=limits.each, in_all=limits.in_all) as cutter:
         for place, one in chosen:
-            yield place, _smaller(findings, place, one, children, cutter, tell) if one.confirmed else one
+            yield place, _smaller(place, one, children, cutter, tell) if one.confirmed else one
 
 
-def _smaller(
-    findings: Findings, place: _Place, whole: _Tried, children: Children, cutter: Cutter, tell: Tell
-) -> _Tried:
+def _smaller(place: _Place, whole: _Tried, children: Children, cutter: Cutter, tell: Tell) -> _Tried:
     """It with a smaller program, if one is found that breaks with the same ids as a script, too."""
     kept = [gb_id for gb_id in place.cause.gb_ids if gb_id in whole.seen["ids"]]
     cut = cutter.cut(whole.program, kept, fatal=place.cause.kind == "fatal")
     if cut.stopped:
         tell(f"{script_name(place.cause.gb_id, place.site.file, place.site.line)}: {cut.stopped}")
     program = {**whole.program, "code": cut.code}
-    seen = whole.seen if program == whole.program else _run(_script(findings, place, program), children)
+    seen = whole.seen if program == whole.program else _run(_script(place, program), children)
     if not set(kept) <= set(seen["ids"]):
         return replace(whole, notes=cut.stopped)
     before, after = (len(each["code"].splitlines()) for each in (whole.program, program))
@@ -294,7 +290,7 @@ def _repro(findings: Findings, place: _Place, tried: _Tried) -> ReproScript:
         said = f"{run}, {instead}{ended}, and not with {gb_id}."
     return ReproScript(
         name=script_name(gb_id, site.file, site.line),
-        text=_script(findings, place, one, verdict=f"{verdict.capitalize()}: {said}"),
+        text=_script(place, one, verdict=f"{verdict.capitalize()}: {said}"),
         origin=f"{LIBRARYS if in_library(Path(site.file)) else YOURS}: the function {one['function']}",
         verdict=verdict,
         said=said,
@@ -302,13 +298,13 @@ def _repro(findings: Findings, place: _Place, tried: _Tried) -> ReproScript:
     )
 
 
-def _script(findings: Findings, place: _Place, one: Mapping[str, Any], verdict: str = "Not run yet.") -> str:
+def _script(place: _Place, one: Mapping[str, Any], verdict: str = "Not run yet.") -> str:
     gb_id, site = place.cause.gb_id, place.site
     where = ", ".join(map(shown_site, (site, *place.also)))
     header = [
         f"{gb_id}, {place.cause.gb_types[0]}: a graph break of {where} as a program of its own.",
-        f"The function {one['function']} of {findings.subject}, with what it needs. Its inputs are drawn at random "
-        "with the shapes, dtypes and strides that they had in its first call.",
+        f"The function {one['function']} of {shown_file(site.file)}, with what it needs. Its inputs are drawn at "
+        "random with the shapes, dtypes and strides that they had in its first call.",
         verdict,
         f"Run it: python {Path(script_name(gb_id, site.file, site.line)).name}",
     ]

@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from registry.ids import is_local
 from registry.message_layout import EXPLANATION
 from repro_runner.explain.document import report_from_document
 from repro_runner.explain.program import find_main
@@ -31,9 +32,13 @@ EQUAL, DIFFER, NOT_COMPARED = "equal", "differ", "not compared"
 REORDERED, LINES_REMOVED = "reordered", "lines removed"
 
 _OF_TORCH = re.compile(
-    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n", re.MULTILINE
+    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
+    r"|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n"
+    r"|^.*Warning: .*(?:\n(?!.*Warning: ).*)*?\(Triggered internally at .*\n  .*\n",
+    re.MULTILINE,
 )
-"""A line of torch's log, or a warning of torch with its source line. They may be about breaks, so they are ignored."""
+"""A line of torch's log, or a warning of torch or of its C++ code with the line that it is about. They may be about
+breaks, so they are ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,8 +96,10 @@ class Trial:
         before = {(one.where, one.gb_id) for one in self.sites_before}
         moved = [site for site in self.sites_after if (site.where, site.gb_id) not in before]
         if self.breaks_after >= breaks:
-            where = ", ".join(f"line {site.line} of {Path(site.file).name}, {site.gb_id}" for site in moved)
-            return f"the break moves to {where}" if moved else f"it leaves as many breaks: {self.breaks_after}"
+            if not moved:
+                return f"it leaves as many breaks: {self.breaks_after}"
+            where = " and ".join(f"line {site.line} of {Path(site.file).name} ({_kind(site)})" for site in moved)
+            return f"the break moves to {where}; if an earlier break hid what is there, fix it in the same patch"
         if self.reports_before and self.reports_after >= self.reports_before:
             return f"torch's own log still reports {self.reports_after} breaks, before {self.reports_before}"
         # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need somewhat fewer.
@@ -244,6 +251,11 @@ def _first_difference(before: list[str], after: list[str]) -> str:
         if one != two:
             return f"line {number}: {two!r:.120} instead of {one!r:.120}"
     return f"{len(after)} lines instead of {len(before)}"
+
+
+def _kind(site: Site) -> str:
+    """Its id, or the type of a break that has none on the public site."""
+    return site.gb_types[0] if is_local(site.gb_id) else site.gb_id
 
 
 def _does_not_parse(changes: Mapping[str, str]) -> str:

@@ -248,6 +248,8 @@ import torch
 sys.stderr.write("once\\n")
 sys.stderr.write("W1115 16:02:00.000000 1 torch/_dynamo/x.py:1] a line of torch's own\\n")
 sys.stderr.write("lib/torch/x.py:1: UserWarning: two lines\\nof torch\\n  warn()\\n")
+sys.stderr.write("mine.py:1: UserWarning: of C++\\n (Triggered internally at x.cpp:1.)\\n  warn()\\n")
+sys.stderr.write("mine.py:2: UserWarning: of mine\\n  warn()\\n")
 torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
 """
 
@@ -258,7 +260,8 @@ def test_a_line_of_standard_error_that_is_no_longer_there_is_counted(tmp_path: P
     lines = TOLD.splitlines(keepends=True)
     with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         assert trials.try_source("".join(lines[:3] + lines[4:])).stderr_lines_lost == 1
-        assert trials.try_source("".join(lines[:4] + lines[6:])).stderr_lines_lost == 0
+        assert trials.try_source("".join(lines[:4] + lines[7:])).stderr_lines_lost == 0
+        assert trials.try_source("".join(lines[:7] + lines[8:])).stderr_lines_lost == 2
 
 
 def test_what_comes_after_the_kept_part_of_an_output_counts_too() -> None:
@@ -359,6 +362,59 @@ def test_what_a_call_writes_into_is_kept_with_what_it_returns() -> None:
     assert "argument 2[1]" not in written
 
 
+class Noting(torch.nn.Module):
+    def __init__(self, note: Any) -> None:
+        super().__init__()
+        self.inner = torch.nn.Identity()
+        self.inner.notes, self.calls, self._note = [], 0, note  # type: ignore[assignment]
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.calls += 1
+        for each in self._note(x):
+            self.inner.notes.append(each)  # type: ignore[operator, union-attr]
+        return x + 1
+
+
+@pytest.mark.parametrize(
+    ("note", "difference"),
+    [
+        (lambda x: [x.sum().item()], ""),
+        (lambda x: [x.sum()], ""),
+        (lambda _: [], "at the end of the program, self.inner.notes: 'list of 0' instead of 'list of 2'"),
+        (lambda _: [0.5], "at the end of the program, self.inner.notes[0]: 0.5 instead of 3.0"),
+    ],
+)
+def test_python_values_that_a_module_holds_in_the_end_are_compared(note: Any, difference: str) -> None:
+    def held(note: Any) -> list[dict[str, Any]]:
+        torch._dynamo.reset()
+        with record_compiled_calls() as recording:
+            compiled = torch.compile(Noting(note), backend="eager")
+            for _ in range(2):
+                compiled(torch.ones(3))
+        return [recording.at_the_end()]
+
+    assert first_difference(held(lambda x: [x.sum().item()]), held(note)) == difference
+
+
+LISTED: list[float] = []
+
+
+def test_lists_of_the_programs_module_are_compared_and_new_ones_are_not() -> None:
+    def held(*, note: bool) -> list[dict[str, Any]]:
+        torch._dynamo.reset()
+        LISTED.clear()
+        with record_compiled_calls() as recording:
+            torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+        LISTED.extend([1.0] * note)  # outside of the compiled function is as good
+        return [recording.at_the_end()]
+
+    noted = held(note=True)
+    assert first_difference(noted, held(note=True)) == ""
+    assert "'list of 0' instead of 'list of 1'" in first_difference(noted, held(note=False))
+    without = [{path: value for path, value in noted[0].items() if "LISTED" not in path}]
+    assert first_difference(without, noted) == ""
+
+
 def kept(value: Any) -> list[dict[str, Any]]:
     return [Keeper().flat(value)]
 
@@ -382,7 +438,7 @@ def first_difference(expected: list[dict[str, Any]], actual: list[dict[str, Any]
         ({"a": 1}, {"b": 1}, "call 1: result['a']: nothing instead of 1"),
         (torch.tensor([float("nan")]), torch.tensor([float("nan")]), ""),
         (2**24, 2**24 + 1, "call 1: result: 16777217 instead of 16777216"),
-        (None, torch.ones(1), "call 1: result: dict instead of NoneType"),
+        (None, torch.ones(1), "call 1: result: a tensor torch.float32 [1] instead of None"),
         (object(), object(), ""),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,  # an address is another in each worker
@@ -473,7 +529,7 @@ TRICKS = {
     ),
     "a break that becomes an error of the user": (
         ('    print("a break")\n', "    x = x + len([1] * x.shape[0] * (x.sum() > 9).long().item())\n"),
-        "the break moves to line 21 of train.py, GBL-",
+        "the break moves to line 21 of train.py (UserError: Could not guard on data-dependent expression)",
     ),
     "work behind a cache": (
         ("for _ in range(3):\n    step(torch.ones(6))", f"{CACHED}for _ in range(3):\n    step(None).clone()"),
