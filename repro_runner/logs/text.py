@@ -93,7 +93,9 @@ class TextReader:
             self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
             if self._short is None:
                 self._take_waiting()
-        for number, header, text in self._sieve.sift(block, self._drafts.awaits):
+        for number, header, text in self._sieve.sift(
+            block, lambda at: at <= self._around.stack_until or self._drafts.awaits(at)
+        ):
             self._around.look_at(number, header, text)
             for draft in self._drafts.read_run(header, text, number):
                 self._take(draft)
@@ -108,7 +110,7 @@ class TextReader:
             self._take_waiting()
         for match in self._causes.finish():
             self._place(match)
-        for one in self._mentioned.unreported():
+        for one in self._mentioned.unreported(self._around):
             self._found.add(one)
         for one in () if self._formats[TRACEBACK] else self._summaries:
             self._found.add(one)
