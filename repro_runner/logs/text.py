@@ -117,7 +117,7 @@ class TextReader:
         found = next((name for name, count in self._formats.items() if count), TEXT)
         return LogPart(
             format=found,
-            graphs=self._sieve.graphs or None,
+            graphs=self._sieve.graphs,
             breaks=self._found.breaks,
             messages=gather_messages(self._messages),
             rank=self._source.rank,
@@ -128,9 +128,9 @@ class TextReader:
         )
 
     def _unfit(self, found: str) -> Iterator[Unfit]:
-        if found == TEXT and not self._sieve.graphs and not (self._found.breaks or self._errors or self._messages):
+        if found == TEXT and self._sieve.graphs is None and not (self._found.breaks or self._errors or self._messages):
             yield _SHARED if self._shared else _NOTHING_KNOWN if self._sieve.of_torch else NO_BREAKS
-        elif found == GRAPH_BREAKS and not self._sieve.graphs:
+        elif found == GRAPH_BREAKS and self._sieve.graphs is None:
             yield _NO_GRAPHS
 
     @property

@@ -426,3 +426,12 @@ def test_the_warning_of_item_names_a_place_in_every_release_and_counts_nothing_t
     assert sites(warned)[place] == ("", 1, "item")
     assert sites(reported)[place] == ("resumed", 1, "item")
     assert sum("GB0124" in one.gb_ids for one in reported.breaks) == 1
+
+
+def test_a_graph_counts_when_its_backend_is_done_with_it(matcher: Matcher) -> None:
+    """torch's counter of graphs says 2: the backend gave up the second graph, and got it again."""
+    text = recorded(RECORDED / "restarted.dynamo.log")
+    assert (text.count(b"calling compiler function"), read(matcher, text).graphs) == (3, 2)
+    assert read(matcher, text, block=1).graphs == 2
+    cut = read(matcher, text[: text.index(b"\n") + 1])  # the log ends within the first compilation
+    assert (cut.graphs, cut.unfit) == (0, ())
