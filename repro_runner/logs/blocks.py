@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 BLOCK = 4 * 1024 * 1024
 """The approximate number of bytes in a block."""
@@ -103,27 +103,49 @@ class Torn(Exception):
     """The packed bytes are damaged or end too early. The bytes before the damage were returned."""
 
 
-class _Member(Protocol):
+class _Member:
     """A decompressor for one packed member. A gzip or zstd file may contain several members in a row."""
 
-    @property
-    def ended(self) -> bool: ...
+    def __init__(self, name: str, inflater: Any, damaged: type[Exception]) -> None:
+        self.name, self._inflater, self._damaged = name, inflater, damaged
+        self.rest = b""
+        """The bytes after its end."""
 
     @property
-    def rest(self) -> bytes:
-        """The bytes after its end."""
+    def ended(self) -> bool:
+        return bool(self._inflater.eof)
 
     def expand(self, packed: bytes) -> Iterator[bytes]:
         """Yield the unpacked bytes in small pieces. Raises Torn if the data is damaged."""
+        for at in range(0, len(packed), _STEP):
+            try:
+                text = self._inflater.decompress(packed[at : at + _STEP])
+            except self._damaged as error:
+                raise Torn(f"the {self.name} data is damaged ({error})") from error
+            yield text
+            if self.ended:
+                self.rest = self._inflater.unused_data + packed[at + _STEP :]
+                return
+
+
+def _gzip() -> _Member:
+    return _Member("gzip", zlib.decompressobj(wbits=31), zlib.error)
+
+
+def _zstd() -> _Member:
+    import zstandard
+
+    inflater = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+    return _Member("zstd", inflater, zstandard.ZstdError)
 
 
 def unpack(chunks: Iterator[bytes]) -> Iterator[bytes]:
     """Unpack gzip and zstd and decode UTF-16, recognised by the first bytes. Other bytes are not changed."""
     first = next(chunks, b"")
     if first.startswith(_GZIP):
-        yield from _unpack_members(first, chunks, _Gzip, "gzip")
+        yield from _unpack_members(first, chunks, _gzip)
     elif first.startswith(_ZSTD):
-        yield from _unpack_members(first, chunks, _Zstd, "zstd")
+        yield from _unpack_members(first, chunks, _zstd)
     elif first.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):  # PowerShell writes this for `2> log.txt`
         decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
         yield decoder.decode(first).encode("utf-8", "replace")
@@ -134,7 +156,7 @@ def unpack(chunks: Iterator[bytes]) -> Iterator[bytes]:
         yield from chunks
 
 
-def _unpack_members(first: bytes, chunks: Iterator[bytes], begin: Callable[[], _Member], name: str) -> Iterator[bytes]:
+def _unpack_members(first: bytes, chunks: Iterator[bytes], begin: Callable[[], _Member]) -> Iterator[bytes]:
     member, packed = begin(), first
     while packed or (packed := next(chunks, b"")):
         if member.ended:
@@ -145,52 +167,7 @@ def _unpack_members(first: bytes, chunks: Iterator[bytes], begin: Callable[[], _
         yield from member.expand(packed)
         packed = member.rest
     if not member.ended:
-        raise Torn(f"the {name} data ends too early")
-
-
-class _Gzip:
-    def __init__(self) -> None:
-        self._inflater = zlib.decompressobj(wbits=31)
-        self.rest = b""
-
-    @property
-    def ended(self) -> bool:
-        return self._inflater.eof
-
-    def expand(self, packed: bytes) -> Iterator[bytes]:
-        for at in range(0, len(packed), _STEP):
-            try:
-                text = self._inflater.decompress(packed[at : at + _STEP])
-            except zlib.error as error:
-                raise Torn(f"the gzip data is damaged ({error})") from error
-            yield text
-            if self.ended:
-                self.rest = self._inflater.unused_data + packed[at + _STEP :]
-                return
-
-
-class _Zstd:
-    def __init__(self) -> None:
-        import zstandard
-
-        self._damaged = zstandard.ZstdError
-        self._inflater: Any = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
-        self.rest = b""
-
-    @property
-    def ended(self) -> bool:
-        return bool(self._inflater.eof)
-
-    def expand(self, packed: bytes) -> Iterator[bytes]:
-        for at in range(0, len(packed), _STEP):
-            try:
-                text = self._inflater.decompress(packed[at : at + _STEP])
-            except self._damaged as error:
-                raise Torn(f"the zstd data is damaged ({error})") from error
-            yield text
-            if self.ended:
-                self.rest = self._inflater.unused_data + packed[at + _STEP :]
-                return
+        raise Torn(f"the {member.name} data ends too early")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

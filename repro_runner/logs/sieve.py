@@ -30,8 +30,8 @@ _NO_RUN = (b"", b"", b"")
 Sifted = tuple[int, Header, str]
 
 
-_TO_BACKEND = "Step 2: calling compiler function"
-_SIGNS = (_TO_BACKEND, *SIGNS, *_BESIDE_A_MESSAGE)
+_BACKEND_SIGNS = ("Step 2: done compiler function", "Step 2: calling compiler function")
+_SIGNS = (*_BACKEND_SIGNS, *SIGNS, *_BESIDE_A_MESSAGE)
 _LONGEST_SIGN = max(map(len, _SIGNS))
 
 
@@ -69,8 +69,8 @@ class Sieve:
         """Whether the last block ended inside a line."""
         self.of_torch = False
         """Whether any block has words of torch's compiler."""
-        self.graphs = 0
-        """How often torch's compiler says that it gives a graph to a backend."""
+        self.graphs: int | None = None
+        """How many graphs a backend has compiled; None if none was given to it. It may give up and get one again."""
 
     def sift(self, block: bytes, awaits: Callable[[int], bool]) -> Iterator[Sifted]:
         """Yield what is needed of the next block. `awaits(number)` says whether the reader
@@ -101,8 +101,9 @@ class Sieve:
         places = array("Q")
         for part in range(0, len(block), HEAD):
             found = _search(_SIGNS)(block[part : part + HEAD + _LONGEST_SIGN - 1])
-            places.extend(part + start for which, start, _ in found if which and start < HEAD)
-            self.graphs += sum(not which and start < HEAD for which, start, _ in found)
+            places.extend(part + start for which, start, _ in found if which >= len(_BACKEND_SIGNS) and start < HEAD)
+            if steps := [which for which, start, _ in found if which < len(_BACKEND_SIGNS) and start < HEAD]:
+                self.graphs = (self.graphs or 0) + steps.count(0)
         places.append(len(block))
         return places
 

@@ -93,7 +93,9 @@ class TextReader:
             self._short = self._short + block if len(self._short) + len(block) <= SHORT else None
             if self._short is None:
                 self._take_waiting()
-        for number, header, text in self._sieve.sift(block, self._drafts.awaits):
+        for number, header, text in self._sieve.sift(
+            block, lambda at: at <= self._around.stack_until or self._drafts.awaits(at)
+        ):
             self._around.look_at(number, header, text)
             for draft in self._drafts.read_run(header, text, number):
                 self._take(draft)
@@ -108,14 +110,14 @@ class TextReader:
             self._take_waiting()
         for match in self._causes.finish():
             self._place(match)
-        for one in self._mentioned.unreported():
+        for one in self._mentioned.unreported(self._around):
             self._found.add(one)
         for one in () if self._formats[TRACEBACK] else self._summaries:
             self._found.add(one)
         found = next((name for name, count in self._formats.items() if count), TEXT)
         return LogPart(
             format=found,
-            graphs=self._sieve.graphs or None,
+            graphs=self._sieve.graphs,
             breaks=self._found.breaks,
             messages=gather_messages(self._messages),
             rank=self._source.rank,
@@ -126,9 +128,9 @@ class TextReader:
         )
 
     def _unfit(self, found: str) -> Iterator[Unfit]:
-        if found == TEXT and not self._sieve.graphs and not (self._found.breaks or self._errors or self._messages):
+        if found == TEXT and self._sieve.graphs is None and not (self._found.breaks or self._errors or self._messages):
             yield _SHARED if self._shared else _NOTHING_KNOWN if self._sieve.of_torch else NO_BREAKS
-        elif found == GRAPH_BREAKS and not self._sieve.graphs:
+        elif found == GRAPH_BREAKS and self._sieve.graphs is None:
             yield _NO_GRAPHS
 
     @property

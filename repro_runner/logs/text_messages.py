@@ -25,6 +25,9 @@ _COMPILE_ID = re.compile(r"\[(!?[0-9][0-9/]*)(?:_[0-9]+)?\]")
 _LEFT_TO_PYTHON = ("falling back to eager", "Skipping the frame", "Skipping the function")
 _GRAPH_BREAKS = f"[{GRAPH_BREAKS}]"
 _COMPILING = "COMPILING GRAPH due to"
+_STACK = "Graph break: from user code at:"  # in the warning about `Tensor.item()`
+_LAST_FRAME = re.compile(rf'{_STACK}\n(?:.*\n)* *File "(.+)", line ([0-9]+), in (.+)\n *(.*)')
+_STACK_LINES = 300
 _LONGEST = 100_000
 """How many characters of a message are kept. torch's longest messages have some thousands."""
 _KEPT = 1000
@@ -53,11 +56,16 @@ class Surroundings:
         self._tracebacks: deque[int] = deque(maxlen=_TRACEBACKS)
         self._ranks: Recent[str, str] = Recent(_RECORDS)
         self._given_up: Recent[str, tuple[str, int, str]] = Recent(_RECORDS)
+        self._stacks: Recent[str, str] = Recent(_RECORDS)
+        self.stack_until = 0
+        """Up to this line, a stack may go on; its lines have none of torch's words."""
 
     def look_at(self, number: int, header: Header, text: str) -> None:
         """Collect what a line contains, or a run of lines of a record without its header."""
         if "\x1b" in text:
             text = COLOUR.sub("", text)
+        if number <= self.stack_until or _STACK in text:
+            self._read_stacks(number, header, text)
         given_up, chained, tracebacks = _noted(text)
         if given_up:
             self._given_up.keep(header.record or read_line(text)[0], given_up)
@@ -66,6 +74,15 @@ class Surroundings:
         start = (header.text or text)[:64]
         if "[" in start and (prefix := PREFIX.match(header.text or text)) and (rank := _RANK.search(prefix[0])):
             self._ranks.keep(header.record or read_line(text)[0], rank[1])
+
+    def _read_stacks(self, number: int, header: Header, text: str) -> None:
+        for line in text.split("\n"):
+            record, body = read_line(header.text + line)
+            if body == _STACK:
+                self._stacks.keep(record, "")
+                self.stack_until = number + _STACK_LINES
+            if record in self._stacks:
+                self._stacks[record] += body + "\n"
 
     def are_chained(self, first: int, second: int) -> bool:
         """Whether the exception at line `second` is chained to the exception at line `first`."""
@@ -80,6 +97,12 @@ class Surroundings:
     def given_up(self, record: str) -> tuple[str, int, str]:
         """(file, line, function) of the frame that Dynamo skips according to this record."""
         return self._given_up.get(record, ("", 0, ""))
+
+    def placed(self, one: Site, record: str) -> Site:
+        """A mentioned break at the last frame of the stack in its record. Without a stack, it stays as it is."""
+        if not (frame := _LAST_FRAME.match(self._stacks.get(record, ""))):
+            return one
+        return replace(one, file=frame[1], line=int(frame[2]), function=plain_name(frame[3]), source=frame[4])
 
 
 @lru_cache(256)  # the same report comes again and again
@@ -185,7 +208,7 @@ class MentionedBreaks:
         self._reported: set[tuple[str, str]] = set()
         """(id or type, compile id) of every reported break, and also (id or type, "")."""
         self._raised: set[str] = set()
-        self._mentioned: dict[tuple[object, ...], Site] = {}
+        self._mentioned: dict[tuple[str, ...], Site] = {}
         self._most = _KEPT
 
     def mark_reported(self, one: Site) -> None:
@@ -198,7 +221,7 @@ class MentionedBreaks:
 
     def add(self, one: Site, record: str) -> None:
         """Add a mention, in a record or outside of one. If a record mentions several breaks, the last one counts."""
-        key = (record,) if record else (one.gb_ids, one.gb_types)
+        key = (record,) if record else ("", *one.gb_ids, *one.gb_types)
         before = self._mentioned.get(key)
         if before:
             one = replace(one, compiled=1 if record else before.compiled + 1, log_line=before.log_line)
@@ -214,9 +237,9 @@ class MentionedBreaks:
         self._mentioned.pop((mentioning_record(match),), None)
         return True
 
-    def unreported(self) -> Iterator[Site]:
+    def unreported(self, around: Surroundings) -> Iterator[Site]:
         """The mentioned breaks that the log does not report."""
-        return (one for one in self._mentioned.values() if not self._is_reported(one))
+        return (around.placed(one, key[0]) for key, one in self._mentioned.items() if not self._is_reported(one))
 
     def _is_reported(self, one: Site) -> bool:
         return self._has(_ids_or_types(one), one.compile_ids)

@@ -385,3 +385,53 @@ def test_an_error_of_the_user_is_a_report_with_its_real_reason(matcher: Matcher)
     assert [(one.line, one.kind, one.how) for one in part.breaks] == [(6, "resumed", "form"), (19, "resumed", "form")]
     for one in part.breaks:
         assert "Could not extract specialized integer from data-dependent expression" in one.message
+
+
+ITEM = "item-2.13.0.log"
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        lambda log: log,
+        lambda log: "".join(f"trainer-1  | {line}\n" for line in log.splitlines()),
+        lambda log: log.replace("\n", "\r\n"),
+        lambda log: "".join(f"[rank0]: {line}\n" for line in log.splitlines()),
+        lambda log: log.replace("x = clip_outliers(x)", "x = clip_outliers(x & 1)"),
+        lambda log: record(1, BRANCH.format(line=3)) + log,
+    ],
+    ids=["plain", "docker", "CRLF", "rank", "ampersand", "after a report"],
+)
+@pytest.mark.parametrize("depth", [1, 40])
+@pytest.mark.parametrize("size", [1, 1 << 30])
+def test_the_warning_of_item_names_the_last_frame_of_its_stack(
+    matcher: Matcher, written: object, depth: int, size: int
+) -> None:
+    assert callable(written)
+    lines = recorded(RECORDED / ITEM).decode().splitlines(keepends=True)
+    deep = "".join([*lines[:7], *lines[7:10] * depth, *lines[10:]])
+    item = next(one for one in read(matcher, written(deep), block=size).breaks if one.gb_ids == ("GB0124",))
+    assert (item.where, item.function) == ("/home/me/project/seriestools/__init__.py:8", "clip_outliers")
+    assert (item.source, item.count, item.kind) == ("if spread.item() > 100:", 1, "")
+
+
+@pytest.mark.parametrize("release", ["2.8.0", "2.13.0", "2.15.0"])
+def test_the_warning_of_item_names_a_place_in_every_release_and_counts_nothing_that_is_reported(
+    matcher: Matcher, release: str
+) -> None:
+    warned, reported = (
+        read(matcher, recorded(RECORDED / f"{kind}-{release}.log")) for kind in ("plain", "graph_breaks")
+    )
+    place = ("plain_warnings.py:49", "GB0124")
+    assert sites(warned)[place] == ("", 1, "item")
+    assert sites(reported)[place] == ("resumed", 1, "item")
+    assert sum("GB0124" in one.gb_ids for one in reported.breaks) == 1
+
+
+def test_a_graph_counts_when_its_backend_is_done_with_it(matcher: Matcher) -> None:
+    """torch's counter of graphs says 2: the backend gave up the second graph, and got it again."""
+    text = recorded(RECORDED / "restarted.dynamo.log")
+    assert (text.count(b"calling compiler function"), read(matcher, text).graphs) == (3, 2)
+    assert read(matcher, text, block=1).graphs == 2
+    cut = read(matcher, text[: text.index(b"\n") + 1])  # the log ends within the first compilation
+    assert (cut.graphs, cut.unfit) == (0, ())

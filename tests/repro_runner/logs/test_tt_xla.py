@@ -59,17 +59,23 @@ def splits(part: LogPart) -> list[str]:
     return [graph["split"] for graph in documents(part)]
 
 
+def traced(function: str = "forward", line: int = 10, frame: str = "0/0") -> list[str]:
+    """What +dynamo prints of one frame whose graph the backend has compiled."""
+    *before, calling = tracing(function, line, frame)
+    return [*before, calling, calling.replace("calling", "done")]
+
+
 def whole_log() -> bytes:
     """Three graphs: two by a break, one that failed."""
     failing = Compiled(stages=STAGES[9][:4], failure="requires compatible element types", lines=(20,))
     return as_bytes(
         chain(
-            tracing(),
+            traced(),
             breaking(),
             compiling(Compiled()),
-            tracing(RESUMED, 13, "1/0"),
+            traced(RESUMED, 13, "1/0"),
             compiling(Compiled(function=RESUMED, lines=(14,))),
-            tracing("second", 18, "2/0"),
+            traced("second", 18, "2/0"),
             compiling(failing),
         )
     )
