@@ -529,7 +529,7 @@ TRICKS = {
     ),
     "a break that becomes an error of the user": (
         ('    print("a break")\n', "    x = x + len([1] * x.shape[0] * (x.sum() > 9).long().item())\n"),
-        "the break moves to line 21 of train.py (UserError: Could not guard on data-dependent expression)",
+        "the break moves to line 21 of train.py (UserError: Could not extract specialized integer from",
     ),
     "work behind a cache": (
         ("for _ in range(3):\n    step(torch.ones(6))", f"{CACHED}for _ in range(3):\n    step(None).clone()"),
