@@ -22,7 +22,6 @@ from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target
 from repro_runner.fix_report.patches.source import Source, diff_texts, read_source
 from repro_runner.fix_report.search import Search, why_not_kept
 from repro_runner.fix_report.trial import EQUAL, NOT_COMPARED, Trial, TrialRunner
-from repro_runner.output.places import in_package
 from repro_runner.output.units import counted
 
 _SECONDS = 300.0
@@ -70,7 +69,7 @@ def fix_program(
             search.add(find(source, search.remaining(targets)))
         of_libraries = list(find_library_patches(search.remaining(targets)))
         if number := sum(isinstance(one, Patch) for one in of_libraries):
-            tell(f"trying {counted(number, 'patch', 'patches')} of functions in libraries")
+            tell(f"trying {counted(number, 'patch', 'patches')} of functions in other files")
         search.add(_without_unfit_branches(source, program, file, of_libraries, children, seconds))
         if search.kept and any(patch.branch for patch in search.kept):
             _check_other_inputs(search, trials)
@@ -213,7 +212,7 @@ def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fi
                 places=tuple(shown_site(target.site) for target in patch.targets),
                 changes=patch.changes,
                 diff=patch.function.diff(patch.edits) if patch.function else _diff(search.source, patch, search.file),
-                in_library=patch.function is not None,
+                in_library=bool(patch.function and patch.function.library),
             )
             for patch in search.kept
         ),
@@ -237,9 +236,5 @@ def _outputs(trial: Trial, how: str) -> str:
 
 
 def _unfixed(target: Target, search: Search) -> Unfixed:
-    reason = search.reasons.get(target)
-    if reason is None and not target.line and not in_package(Path(target.site.file)):
-        reason = "it is not in the program's own file, which is the only one that is patched"
-    return Unfixed(
-        where=shown_site(target.site), gb_id=target.site.gb_id, reason=reason or "no mechanical fix is known for it"
-    )
+    reason = search.reasons.get(target, "no mechanical fix is known for it")
+    return Unfixed(where=shown_site(target.site), gb_id=target.site.gb_id, reason=reason)

@@ -29,7 +29,7 @@ from repro_runner.fix_report.patches.logging_calls import (
 )
 from repro_runner.fix_report.patches.patch import Patch, Refusal, Target
 from repro_runner.fix_report.patches.source import Source
-from repro_runner.output.places import in_package
+from repro_runner.output.places import in_library, in_package
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 Finder = Callable[[Source, Sequence[Target]], Iterator[Patch | Refusal]]
@@ -59,7 +59,7 @@ FOR_LIBRARIES: tuple[Finder, ...] = (
     find_branches,
     find_random_thresholds,
 )
-"""These are tried last, on functions of libraries. They change only lines of the function, and add no name to it."""
+"""These are tried last, on functions of other files. They change only lines of the function, and add no name to it."""
 
 
 def find_patches(source: Source, targets: Sequence[Target]) -> Iterator[Patch | Refusal]:
@@ -69,10 +69,13 @@ def find_patches(source: Source, targets: Sequence[Target]) -> Iterator[Patch | 
 
 
 def find_library_patches(targets: Iterable[Target]) -> Iterator[Patch | Refusal]:
-    """Yield the patches and refusals of all finders in FOR_LIBRARIES, each for one function of an installed library."""
+    """Yield the patches and refusals of all finders in FOR_LIBRARIES, each for one function of another file.
+
+    That is an installed library, or another module of the program's own. Python's own files are left alone."""
     files: dict[str, list[Target]] = {}
     for target in targets:
-        if not target.line and in_package(Path(target.site.file)):
+        path = Path(target.site.file)
+        if not target.line and (in_package(path) or not in_library(path)):
             files.setdefault(target.site.file, []).append(target)
     for file, inside in files.items():
         try:
@@ -107,14 +110,15 @@ def _function_patches(
             elif function is None:
                 yield from (Refusal(target=original[each], reason=why_not) for each in one.targets)
             else:
-                yield _in_library(one, function, original)
+                yield _in_function(one, function, original)
 
 
-def _in_library(patch: Patch, function: LibraryFunction, original: Mapping[Target, Target]) -> Patch:
+def _in_function(patch: Patch, function: LibraryFunction, original: Mapping[Target, Target]) -> Patch:
+    release = f" ({function.library})" if function.library else ""
     return replace(
         patch,
-        title=f"patches `{function}` ({function.library}): {patch.title}",
+        title=f"patches `{function}`{release}: {patch.title}",
         targets=tuple(original[target] for target in patch.targets),
         function=function,
-        otherwise=_in_library(patch.otherwise, function, original) if patch.otherwise else None,
+        otherwise=_in_function(patch.otherwise, function, original) if patch.otherwise else None,
     )

@@ -1,7 +1,8 @@
-"""Functions of installed libraries that a program gives changed code to when it starts. No file of a library is edited.
+"""Functions of other files that a program gives changed code to when it starts: of installed libraries, and of the
+program's own modules. No file is edited.
 
 Only the code is put into the function. So every reference to it gets the change, and the names that it uses are still
-looked up in the library's module.
+looked up in its module.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import io
 import itertools
 import os
 import re
+import sys
 import tokenize
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +23,7 @@ from functools import cache
 from pathlib import Path
 
 from repro_runner.fix_report.patches.source import Edit, Edited, Source, apply_edits, diff_texts
-from repro_runner.output.places import in_package
+from repro_runner.output.places import in_package, shown_file
 from repro_runner.output.templates import text_templates
 
 _TEMPLATES = Path(__file__).parents[1] / "templates"
@@ -57,18 +59,29 @@ def find_library(file: str) -> Library | None:
     return None
 
 
+def find_own_module(file: str) -> str:
+    """The name by which the program, which ran in this process, imported a file of its own; empty if it did not.
+
+    The path does not tell: `src/net.py` may be `net` or `src.net`, and nobody calls a copy with the wrong name.
+    """
+    own = os.path.realpath(file)
+    for name, module in list(sys.modules.items()):
+        is_own = name.partition(".")[0] not in ("__main__", "__mp_main__", "torch")  # torch may be built in any folder
+        if is_own and os.path.realpath(getattr(module, "__file__", None) or "") == own:
+            return name
+    return ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LibraryFunction:
-    """A function or method in a file of a library."""
+    """A function or method in a file of a library, or of another module of the program's own."""
 
-    library: Library
+    library: Library | None
+    """None for a module of the program's own."""
+    module: str
     file: str
     source: Source
     node: ast.FunctionDef | ast.AsyncFunctionDef
-
-    @property
-    def module(self) -> str:
-        return in_package(Path(self.file)).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
     @property
     def name(self) -> str:
@@ -83,11 +96,11 @@ class LibraryFunction:
         return same and self.node.lineno <= line <= (self.node.end_lineno or 0)
 
     def changed(self, edits: Iterable[Edit]) -> Edited:
-        """The library's file with the edits, and with a signature that needs no name of the library."""
+        """The file with the edits, and with a signature that needs no name of its module."""
         return apply_edits(self.source, [*edits, *self._signature_edits()])
 
     def patch_text(self, edits: Iterable[Edit], program: Source) -> str:
-        """The lines for a program: the changed function, and the call that puts its code into the library."""
+        """The lines for a program: the changed function, and the call that puts its code into its module."""
         start, end = self.source.line_start(self.node.lineno), self.source.line_start((self.node.end_lineno or 0) + 1)
         text = self.changed(edits).text
         text = text[start : len(text) - (len(self.source.text) - end)].rstrip("\n")
@@ -96,28 +109,29 @@ class LibraryFunction:
         new = next(each for count in itertools.count(1) if (each := "_" * count + outer) not in program.text)
         heads = [f"{self.source.indentation(each)}class {each.name}:" for each in self._classes]
         lines = re.sub(rf"((?:class|def)\s+){outer}\b", rf"\1{new}", "\n".join([*heads, text]), count=1)
-        arguments = (self.library.name, self.library.version, self.module, self.name)
         return "\n".join(
             [
                 *("", ""),
                 f"# From {self.module}, changed. Only the code of {self.name} is used.",
                 lines,
                 *("", ""),
-                "patch_library(",
-                f"    {', '.join(map(_quoted, arguments))},",
+                "patch_other_module(",
+                f"    {_quoted(self.module)}, {_quoted(self.name)},",
                 f"    {self.name.replace(outer, new, 1)},",
                 f"    {_quoted(self.sha256)},",
+                *([f"    {_quoted(str(self.library))},"] if self.library else ()),
                 ")",
             ]
         )
 
     def line_in_patch(self, edits: Iterable[Edit], line: int) -> int:
-        """The number of lines in `patch_text` before a line of the library's file."""
+        """The number of lines in `patch_text` before a line of the function's file."""
         return 3 + len(self._classes) + self.changed(edits).line(line) - self.node.lineno
 
     def diff(self, edits: Iterable[Edit]) -> str:
-        """The edits as a patch of the library's repository would show them."""
-        return diff_texts(self.source.text, apply_edits(self.source, edits).text, in_package(Path(self.file)))
+        """The edits as a patch of the library's repository would show them, or one of the current folder."""
+        path = in_package(Path(self.file)) or shown_file(self.file).lstrip("/")
+        return diff_texts(self.source.text, apply_edits(self.source, edits).text, path)
 
     @property
     def sha256(self) -> str:
@@ -136,7 +150,7 @@ class LibraryFunction:
         return found
 
     def _signature_edits(self) -> Iterator[Edit]:
-        """Remove annotations, and default values that are not literals. They stay as they are in the library."""
+        """Remove annotations, and default values that are not literals. They stay as they are in the module."""
         source, args = self.source, self.node.args
         for arg in (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg):
             if arg is not None and arg.annotation is not None:
@@ -152,7 +166,7 @@ class LibraryFunction:
 
 
 def read_library_source(file: str) -> Source:
-    """Read a library's file as Python does, with plain line ends. Raises OSError, SyntaxError or ValueError."""
+    """Read another file as Python does, with plain line ends. Raises OSError, SyntaxError or ValueError."""
     with tokenize.open(file) as stream:
         return Source(stream.read())
 
@@ -160,23 +174,26 @@ def read_library_source(file: str) -> Source:
 def library_function(
     file: str, source: Source, function: ast.FunctionDef | ast.AsyncFunctionDef | None
 ) -> LibraryFunction:
-    """The function in a library's file. Raises NotReplaceable."""
+    """The function in its file. Raises NotReplaceable."""
     if function is None:
-        raise NotReplaceable("it is not in a function, and only functions are patched in a library")
+        raise NotReplaceable("it is not in a function, and only functions are patched in other files")
     owner: ast.AST = function
     while not isinstance(owner := source.parents[owner], ast.Module):
         if not isinstance(owner, ast.ClassDef):
             inside = "another function" if source.function_of(function) else "an `if` or another block"
-            raise NotReplaceable(f"the library makes `{function.name}` inside {inside}, so it can't be patched by name")
+            raise NotReplaceable(f"`{function.name}` is made inside {inside}, so it can't be patched by name")
     if function.decorator_list:
         decorated = f"`{function.name}` is decorated with `{ast.unparse(function.decorator_list[0]):.60}`"
-        raise NotReplaceable(f"{decorated}, and only plain functions of a library are patched")
+        raise NotReplaceable(f"{decorated}, and only plain functions are patched in other files")
     if getattr(function, "type_params", ()):
         raise NotReplaceable(f"`{function.name}` has type parameters, so its code can't be replaced alone")
-    library = find_library(file)
-    if library is None:
+    library, inside = find_library(file), in_package(Path(file))
+    if inside and library is None:
         raise NotReplaceable("no installed distribution lists its file, so its version can't be checked")
-    return LibraryFunction(library=library, file=file, source=source, node=function)
+    module = inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".") or find_own_module(file)
+    if not module:
+        raise NotReplaceable("its file is not one of the program's own modules, so it can't be patched by name")
+    return LibraryFunction(library=library, module=module, file=file, source=source, node=function)
 
 
 def render_library_patches(changed: Sequence[tuple[LibraryFunction, list[Edit]]], program: Source) -> list[str]:

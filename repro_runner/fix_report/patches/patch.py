@@ -56,7 +56,7 @@ class Patch:
     """Whether some lines may no longer be printed."""
     branch: Branch | None = None
     function: LibraryFunction | None = None
-    """The function of a library that the edits change; None if they change the program's own file."""
+    """The function of another file that the edits change; None if they change the program's own file."""
     otherwise: Patch | None = None
     """The patch to try if this one is not kept."""
 
@@ -82,7 +82,7 @@ def apply_patches(source: Source, patches: Iterable[Patch]) -> Edited:
 
 
 def library_edits(patches: Iterable[Patch]) -> dict[LibraryFunction, list[Edit]]:
-    """All edits of each function of a library."""
+    """All edits of each function of another file."""
     found: dict[LibraryFunction, dict[Edit, None]] = {}
     for patch in patches:
         if patch.function is not None:
@@ -91,8 +91,8 @@ def library_edits(patches: Iterable[Patch]) -> dict[LibraryFunction, list[Edit]]
 
 
 def line_after(source: Source, patches: Iterable[Patch], target: Target) -> int:
-    """The line of a break in the patched program; 0 if it is in another file. A patched function of a library is in the
-    program."""
+    """The line of a break in the patched program; 0 if it is in another file. A patched function of another file is
+    in the program."""
     patches = list(patches)
     edited = apply_patches(source, patches)
     if target.line:

@@ -1,11 +1,13 @@
-"""Breaks in an installed library: patched from the program, never in the library's files, and told to the library."""
+"""Breaks in an installed library or another module of the program: patched from the program, never in their files."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
+import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -21,6 +23,7 @@ from repro_runner.fix_report.fixing import find_fixes
 from repro_runner.fix_report.patches import FIRST, find_library_patches
 from repro_runner.fix_report.patches.arguments import find_arguments
 from repro_runner.fix_report.patches.branches import find_random_thresholds
+from repro_runner.fix_report.patches.library import find_own_module
 from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches, line_after
 from repro_runner.fix_report.patches.source import Source
 
@@ -112,6 +115,31 @@ for _ in range(3):
     out.sum().backward()
     print(out.tolist(), next(block.parameters()).grad.tolist())
 """
+MODULE = """import torch
+
+
+class Gate(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        score = torch.sigmoid(x)
+        if score.mean() > 0.5:
+            return x * score
+        return x + score
+
+
+def switched(limit):
+    def switch(x):
+        return x * 2 if x.sum() > limit else x * 3
+
+    return switch
+"""
+PROJECT = """import torch
+from forecast.model import Gate
+
+torch.manual_seed(0)
+compiled = torch.compile(Gate(), backend="eager")
+for _ in range(3):
+    print(compiled(torch.randn(3)).tolist())
+"""
 
 
 def install(folder: Path, *, version: str = "1.0", text: str = LIBRARY) -> Path:
@@ -158,11 +186,16 @@ def handed(tmp_path_factory: pytest.TempPathFactory) -> Handed:
     script = folder / "train.py"
     script.write_text(PROGRAM, "utf-8")
     before = digests(packages)
+    handed = hand_over(folder, packages)
+    assert digests(packages) == before
+    return handed
+
+
+def hand_over(folder: Path, packages: Path) -> Handed:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (packages, *sys.path)))}
     command = [sys.executable, "-m", "repro_runner", "explain", "--report", "out", "train.py"]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-2000:]
-    assert digests(packages) == before
     return Handed(
         folder=folder,
         packages=packages,
@@ -187,8 +220,8 @@ def test_a_function_and_a_method_are_patched_and_what_hides_is_refused_with_the_
     reasons = {one["where"].rpartition(":")[2]: one["reason"] for one in handed.document["unfixed"]}
     closure, decorated = (str(line_of(part)) for part in ("if x.sum() > limit", "x * 2 if x.sum()"))
     assert reasons == {
-        closure: "the library makes `clipped` inside another function, so it can't be patched by name",
-        decorated: "`masked` is decorated with `logged`, and only plain functions of a library are patched",
+        closure: "`clipped` is made inside another function, so it can't be patched by name",
+        decorated: "`masked` is decorated with `logged`, and only plain functions are patched in other files",
     }
 
 
@@ -203,7 +236,8 @@ def test_the_fixed_program_runs_prints_the_same_and_says_what_it_patches(handed:
     assert "    x = checked(x, 2.0, strict=False)\n" in text
     assert "def _smooth(x, by = ..., *, offset = -1.0):" in text
     assert "return torch.where(x.sum() > 0, x * by, x * FACTOR + offset)" in text
-    assert '"small", "1.0", "small.parts", "Block.forward",' in text
+    assert '    "small.parts", "Block.forward",\n    _Block.forward,\n' in text
+    assert text.count('    "small 1.0",\n)\n') == 2
     assert [line for line in text.splitlines() if line.startswith("import torch")] == ["import torch"]
 
 
@@ -273,10 +307,12 @@ def test_the_diff_of_an_issue_can_be_applied_to_the_library(handed: Handed, tmp_
         ast.parse(changed)
 
 
+def target_at(file: str | Path, line: int) -> Target:
+    return Target(site=Site(gb_ids=("GB0170",), gb_types=("",), file=str(file), line=line), line=0)
+
+
 def proposed(packages: Path, *lines: int) -> list[Patch | Refusal]:
-    file = str(packages / "small" / "parts.py")
-    sites = [Site(gb_ids=("GB0170",), gb_types=("",), file=file, line=line) for line in lines]
-    return list(find_library_patches([Target(site=site, line=0) for site in sites]))
+    return list(find_library_patches(target_at(packages / "small" / "parts.py", line) for line in lines))
 
 
 def test_a_library_that_no_distribution_lists_is_not_patched(tmp_path: Path) -> None:
@@ -285,6 +321,90 @@ def test_a_library_that_no_distribution_lists_is_not_patched(tmp_path: Path) -> 
     (one,) = proposed(packages, line_of("if x.sum() > 0:"))
     assert isinstance(one, Refusal)
     assert "no installed distribution lists its file" in one.reason
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Handed:
+    """A program of two files. The break is in the one that the other imports. The fixed program is beside them."""
+    folder = tmp_path_factory.mktemp("project")
+    (folder / "forecast").mkdir()
+    (folder / "forecast" / "model.py").write_text(MODULE, "utf-8")
+    (folder / "train.py").write_text(PROJECT, "utf-8")
+    handed = hand_over(folder, folder)
+    assert (folder / "forecast" / "model.py").read_text("utf-8") == MODULE
+    shutil.copy(folder / "out" / "train_fixed.py", folder)
+    return handed
+
+
+@pytest.mark.prove
+def test_another_module_of_the_program_is_patched_and_the_diff_is_of_its_file(project: Handed, tmp_path: Path) -> None:
+    fixed = project.document["fixed"]
+    assert (fixed["breaks_before"], fixed["breaks_after"], project.document["unfixed"]) == (1, 0, [])
+    assert fixed["outputs"].startswith("equal (of 3 calls of compiled code;")
+    (patch,) = fixed["patches"]
+    assert patch["title"] == "patches `forecast.model.Gate.forward`: the branch on a tensor becomes `torch.where`"
+    assert f"the fixed program {patch['title'].replace('`', '')}" in project.told
+    assert not patch["in_library"]
+    assert not (project.folder / "out" / "issues").exists()
+    shutil.copytree(project.folder / "forecast", tmp_path / "forecast")
+    subprocess.run(["git", "apply"], cwd=tmp_path, input=patch["diff"], text=True, check=True, capture_output=True)
+    assert "return torch.where(score.mean() > 0.5" in (tmp_path / "forecast" / "model.py").read_text("utf-8")
+
+
+@pytest.mark.prove
+def test_the_fixed_program_beside_the_original_has_no_break(project: Handed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TORCH_LOGS", "graph_breaks")
+    before, after = (project.run(project.folder / name) for name in ("train.py", "train_fixed.py"))
+    assert after.returncode == 0, after.stderr
+    assert after.stdout == before.stdout != ""
+    assert "Graph break" in before.stderr
+    assert "Graph break" not in after.stderr
+
+
+@pytest.mark.prove
+def test_a_module_that_was_edited_since_is_refused_in_one_line(project: Handed, tmp_path: Path) -> None:
+    folder = shutil.copytree(project.folder, tmp_path / "edited")
+    model = folder / "forecast" / "model.py"
+    model.write_text(MODULE.replace("x + score", "x - score"), "utf-8")
+    done = project.run(folder / "train_fixed.py", folder)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.splitlines() == [
+        "forecast.model.Gate.forward is patched here, but its source is not the one that was changed "
+        f"({model}). Put that source back, or make this file again: graphbreak explain --report"
+    ]
+
+
+OWN = {"src/gated_a/model.py": "gated_a.model", "src/gated_b/__init__.py": "gated_b", "gated_c.py": "gated_c"}
+
+
+@pytest.mark.parametrize("name", OWN)
+def test_a_module_has_the_name_by_which_the_program_imported_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`src` is below the script's folder, so by its path `src.gated_b` would do. That would be another module."""
+    file, line = tmp_path / name, line_of("if score.mean()", MODULE)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(MODULE, "utf-8")
+    (refused,) = find_library_patches([target_at(file, line)])
+    assert isinstance(refused, Refusal)
+    assert refused.reason == "its file is not one of the program's own modules, so it can't be patched by name"
+    monkeypatch.syspath_prepend(tmp_path / "src")
+    monkeypatch.syspath_prepend(tmp_path)
+    importlib.import_module(OWN[name])
+    nested = line_of("x * 2 if x.sum()", MODULE)
+    patch, refused = find_library_patches([target_at(file, line), target_at(file, nested)])
+    assert isinstance(patch, Patch)
+    assert patch.title == f"patches `{OWN[name]}.Gate.forward`: the branch on a tensor becomes `torch.where`"
+    assert isinstance(refused, Refusal)
+    assert refused.reason == "`switch` is made inside another function, so it can't be patched by name"
+
+
+def test_the_files_of_torch_and_python_are_none_of_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    import torch
+
+    monkeypatch.setattr(torch.nn.functional, "__file__", str(tmp_path / "functional.py"))  # as if built there
+    assert find_own_module(str(tmp_path / "functional.py")) == ""
+    assert list(find_library_patches([target_at(json.__file__, 300)])) == []
 
 
 CALLS = {
