@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 310
-MOST_LINES = 43_900
+MOST_LINES = 43_950
 LONGEST_FUNCTION = 60
 
 

@@ -77,7 +77,7 @@ class OwnFix:
     changes: str = ""
     """What else it changes, besides the breaks; empty if nothing."""
     diff: str = ""
-    """A unified diff of the program's file, or of a library's file that the fixed program patches."""
+    """A unified diff of the program's file, or of another file that the fixed program patches."""
     breaks_before: int = 0
     breaks_after: int = 0
     """Break sites of the whole program, without and with all its fixes."""

@@ -22,7 +22,7 @@ class AppliedPatch:
     changes: str = ""
     """What else it changes, besides the breaks; empty if nothing."""
     diff: str = ""
-    """What it changes, as a unified diff of the program's file, or of a library's."""
+    """What it changes, as a unified diff of the program's file, or of another."""
     in_library: bool = False
 
 

@@ -214,8 +214,7 @@ def test_each_fix_is_shown_on_the_users_own_lines_and_applies_to_them(handed: Ha
 def test_what_was_not_fixed_is_listed_with_the_reason(handed: Handed) -> None:
     stays = {one["gb_id"]: one["reason"] for one in handed.document["unfixed"]}
     assert set(stays) == {"GB0007", "GB0142"}
-    assert stays["GB0007"] == "no mechanical fix is known for it"
-    assert "not in the program's own file" in stays["GB0142"]
+    assert set(stays.values()) == {"no mechanical fix is known for it"}
     text = handed.written.report.read_text("utf-8")
     assert "## What could not be fixed" in text
     assert all(reason in text for reason in stays.values())
