@@ -193,7 +193,7 @@ def test_all_that_is_wrong_is_said_at_once(tmp_path: Path, capsys: pytest.Captur
     assert list(tmp_path.iterdir()) == []
 
 
-REMEDY = "`graphbreak explain SCRIPT --save FILE` writes one"
+REMEDY = "`graphbreak explain --save FILE SCRIPT` writes one"
 
 
 @pytest.mark.parametrize(

@@ -243,7 +243,7 @@ def test_both_files_are_judged_at_once(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["compare", str(tmp_path / "a.json"), str(tmp_path / "b.json")]) == 2
     lines = capsys.readouterr().err.splitlines()
     assert [line.partition(": ")[2] for line in lines] == [
-        "No such file or directory; `graphbreak explain SCRIPT --save FILE` writes one",
+        "No such file or directory; `graphbreak explain --save FILE SCRIPT` writes one",
         "written by a newer version (schema 9; this one reads up to 1); update this one",
     ]
 
