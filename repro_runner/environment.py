@@ -9,6 +9,15 @@ from importlib.metadata import PackageNotFoundError, version
 
 from repro_runner.process import run_command
 
+TITLES = {
+    "torch": "torch",
+    "python": "Python",
+    "device": "device",
+    "device_name": "device name",
+    "platform": "platform",
+}
+"""What a report calls the parts of an environment, in this order."""
+
 
 class NoTorch(Exception):
     """torch is not installed in this environment."""

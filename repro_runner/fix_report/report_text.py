@@ -12,6 +12,7 @@ from registry.ids import page_address
 from registry.message_layout import HINT, MORE_DETAILS
 from registry.model import GraphBreak, Registry
 from registry.versions import version_key
+from repro_runner.environment import TITLES
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.findings import Cause, Findings, shown_site
 from repro_runner.fix_report.fixed_program import Fixing
@@ -22,13 +23,6 @@ from repro_runner.output.templates import text_templates
 from repro_runner.output.units import counted
 
 _TEMPLATES = Path(__file__).with_name("templates")
-_ENVIRONMENT = {
-    "torch": "torch",
-    "python": "Python",
-    "device": "device",
-    "device_name": "device name",
-    "platform": "platform",
-}
 _OF_MANY_BREAKS = ("This graph break is fundamental", "This graph break may have been caused by an earlier graph break")
 
 
@@ -171,5 +165,5 @@ def _newer(gb: GraphBreak | None, answer: Advice | None, release: str) -> str:
 
 
 def _environment(environment: Mapping[str, str]) -> str:
-    found = [f"{title} {environment[key]}" for key, title in _ENVIRONMENT.items() if environment.get(key)]
+    found = [f"{title} {environment[key]}" for key, title in TITLES.items() if environment.get(key)]
     return ", ".join(found)

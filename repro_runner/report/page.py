@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from registry.documents import Document
 from registry.ids import SITE
+from repro_runner.environment import TITLES
 from repro_runner.output.html import page_style
 from repro_runner.output.templates import html_templates
 from repro_runner.output.units import counted
@@ -32,14 +33,7 @@ from repro_runner.report.several import reports_document, several_view
 from repro_runner.runs.run_folder import REPORT
 
 TEMPLATES = Path(__file__).with_name("templates")
-_ENVIRONMENT = {
-    "torch": "torch",
-    "python": "Python",
-    "device": "device",
-    "device_name": "device name",
-    "platform": "platform",
-    "project": "graphbreak",
-}
+_ENVIRONMENT = {**TITLES, "project": "graphbreak"}
 _STATES = {WORKS: "passed", DOUBT: "doubtful", BREAKS: "failed", PLAIN: "measured"}
 
 

@@ -62,7 +62,8 @@ def find_library(file: str) -> Library | None:
 def find_own_module(file: str) -> str:
     """The name by which the program, which ran in this process, imported a file of its own; empty if it did not.
 
-    The path does not tell: `src/net.py` may be `net` or `src.net`, and nobody calls a copy with the wrong name.
+    The path is not enough: the program may import `src/net.py` as `net` or as `src.net`. Under the wrong name, Python
+    would load a second copy, which the program never calls.
     """
     own = os.path.realpath(file)
     for name, module in list(sys.modules.items()):
