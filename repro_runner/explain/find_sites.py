@@ -85,6 +85,8 @@ class Compilation:
     """The part of `seconds` for attempts before the last one; all of it if Dynamo gave up on the frame."""
     guard: str
     """The guard that failed and caused this recompile; empty for a first compilation."""
+    hint: str = ""
+    """What torch says about this guard."""
 
     @property
     def is_rest(self) -> bool:
@@ -282,6 +284,7 @@ def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...
             guard=one.guard,
             compile_id=one.compile_id,
             seconds=one.seconds,
+            hint=one.hint,
         )
         for one in compilations
         if one.guard

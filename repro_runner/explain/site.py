@@ -30,6 +30,8 @@ class Recompile:
     guard: str
     compile_id: str
     seconds: float
+    hint: str = ""
+    """What torch says about this guard; empty for most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +189,11 @@ class Site:
     def past_limit(self) -> bool:
         """Whether a function reached the recompile limit here."""
         return LIMIT in self.gb_type
+
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The guards that failed before a function reached the recompile limit here, with torch's hints."""
+        return tuple(f"{one.guard} {one.hint}".strip() for one in self.recompiles if self.past_limit)
 
     @property
     def ran(self) -> int | None:

@@ -45,7 +45,8 @@ def render_report(
     causes: list[dict[str, Any]] = []
     first_of: dict[str, int] = {}  # the number of the cause that explains an id or a category
     for number, cause in enumerate(findings.causes, 1):
-        answer = answers.advise(cause.gb_id, torch=release, message=cause.message)
+        guards = [guard for site in cause.sites for guard in site.guards]
+        answer = answers.advise(cause.gb_id, torch=release, message=cause.message, guards=guards)
         causes.append(
             {
                 "number": number,

@@ -230,6 +230,18 @@ def test_the_last_reason_of_the_recompile_limit_decides(reason: str) -> None:
     assert REASONS[reason] in counsel.text
 
 
+def test_each_guard_gets_its_advice_and_what_is_said_to_all_is_left_out_then() -> None:
+    guards = ["rank mismatch. expected 1", "tensor 'x' size mismatch at index 0", "tensor 'x' size mismatch at index 1"]
+    found = Advisor(real()).advise("GB0039", torch="2.13.0", message="Limit type: recompile_limit", guards=guards)
+    assert found is not None
+    assert ["dynamic=True" in one.text for one in found.counsels] == [True, False]
+    assert "number of dimensions" in found.counsels[1].text
+
+
+def test_guards_of_which_nothing_is_known_get_no_advice_that_asks_for_them() -> None:
+    assert Advisor(real()).on_recompiles(["something new"]) == ()
+
+
 def test_an_error_that_names_no_reason_leads_to_the_log_and_the_limit() -> None:
     told = advised("GB0039", "FailOnRecompileLimitHit: Hard failure due to fullgraph=True")
     (counsel,) = told.counsels

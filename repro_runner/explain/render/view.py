@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
 from repro_runner.output.places import shown_place
 from repro_runner.output.units import seconds
 
+_ASKS_FOR_LOG = re.compile(r"To monitor recompilations, enable TORCH_LOGS=recompiles\.\s*")
 UNKNOWN = "unknown"
 """Shown instead of the id of a break without an id."""
 
@@ -231,11 +233,11 @@ def view_sites(
     views: list[SiteView] = []
     shown_at: dict[tuple[object, ...], int] = {}
     for number, site in enumerate(sites, 1):
-        known = [answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids]
-        cause = known[0] if known else None
+        known = find_advice(site, answers, torch=torch)
+        cause = next((one for one in known if one.gb_id == site.gb_id), None)
         other = find_other_message(site, answers)
         # The user has to fix the cause. The break that it was reported as helps only if nothing is known for the cause.
-        helpful = next((one for one in known if one and (one.fixes or one.counsels or one.misfit)), cause)
+        helpful = next((one for one in known if one.fixes or one.counsels or one.misfit), cause)
         first = shown_at.setdefault((helpful.gb_id, helpful.fixes, helpful.counsels), number) if helpful else number
         own_fix = tuple(_own_fix_views(site))
         views.append(
@@ -265,7 +267,7 @@ def view_sites(
                 context=site.context.strip(),
                 raises=sentences.raises(site),
                 untraced=sentences.untraced(site, folder),
-                hints=telling_hints(site.hints or _whole_hints(cause)),
+                hints=telling_hints(_hints(site) or _whole_hints(cause)),
                 fixes_at=0 if first == number or own_fix else first,
                 fixes=(*own_fix, *(_fix_views(helpful) if helpful else ())),
                 isolated=tuple(_containments(helpful)) if helpful else (),
@@ -278,6 +280,12 @@ def view_sites(
             )
         )
     return tuple(views)
+
+
+def find_advice(site: Site, answers: Advisor, *, torch: str) -> list[Advice]:
+    """What the registry knows of each id of a site, for what torch said there."""
+    known = (answers.advise(gb_id, torch=torch, message=site.message, guards=site.guards) for gb_id in site.gb_ids)
+    return [one for one in known if one is not None]
 
 
 def _surfaced(site: Site) -> Iterator[Surfaced]:
@@ -300,6 +308,11 @@ def _explanation(site: Site, cause: Advice | None, other: OtherMessage | None) -
     if other:
         return site.message.partition(FROM_USER_CODE[0])[0].strip()
     return sentences.explanation(site) or _whole(cause.explanation if cause else "")
+
+
+def _hints(site: Site) -> tuple[str, ...]:
+    """torch's hints, without the request for a log of the guards that this report has."""
+    return tuple(_ASKS_FOR_LOG.sub("", hint) if site.guards else hint for hint in site.hints)
 
 
 def _whole_hints(answer: Advice | None) -> tuple[str, ...]:

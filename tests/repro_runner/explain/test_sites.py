@@ -21,7 +21,9 @@ from registry.ids import linked_ids
 from repro_runner.capture import capture_breaks
 from repro_runner.explain import Report, Site, explain
 from repro_runner.explain.find_sites import FAILED, PAST_LIMIT
+from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.sentences import happened, raises
+from repro_runner.explain.render.view import find_advice
 
 pytestmark = pytest.mark.torch
 
@@ -223,6 +225,45 @@ def test_past_the_recompile_limit_nobody_counts_and_the_limit_is_a_site_of_its_o
     limit = by_id["GB0039"]
     assert (limit.function, limit.kind, limit.line) == ("grow", "frame skipped", grow.__code__.co_firstlineno)
     assert limit.source == "def grow(x: torch.Tensor, by: int) -> torch.Tensor:"
+
+
+class Counting(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.steps += 1
+        return x * self.steps
+
+
+def by_mode(x: torch.Tensor, mode: str) -> torch.Tensor:
+    return x + len(mode)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls", "told"),
+    [
+        (Counting(), [(torch.ones(2),)] * 4, "allow_unspec_int_on_nn_module"),
+        (by_mode, [(torch.ones(2), "m" * length) for length in range(4)], "this string"),
+        (branch, [(torch.ones(size),) for size in range(2, 6)], "dynamic=True"),
+    ],
+    ids=["module int", "string", "size"],
+)
+def test_at_the_recompile_limit_the_guards_decide_the_advice_in_a_report_and_in_a_log(
+    function: Function, calls: list[tuple[Any, ...]], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    logging.getLogger("torch._dynamo").propagate = True
+    with torch._dynamo.config.patch(recompile_limit=2):
+        report = watched(function, *calls, dynamic=False)
+    limit = next(one for one in report if one.past_limit)
+    warned = next(record.getMessage() for record in caplog.records if "recompile_limit" in record.getMessage())
+    (answer,) = find_advice(limit, read_answers(), torch="2.13.0")
+    logged = read_answers().advise("GB0039", torch="2.13.0", message=warned)
+    assert logged is not None
+    assert answer.counsels == logged.counsels
+    assert told in " ".join(one.text for one in answer.counsels)
+    assert "TORCH_LOGS=recompiles" not in report.text()
 
 
 def test_a_generator_is_a_site_when_it_was_to_be_compiled_and_not_when_python_code_meets_it() -> None:
