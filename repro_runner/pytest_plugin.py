@@ -62,7 +62,7 @@ class GraphBreaks:
 
     @property
     def sites(self) -> tuple[Site, ...]:
-        """The places at which the graph broke, the most expensive first."""
+        """The places at which the graph broke, the most frequent first."""
         return self.report.sites
 
     @property

@@ -177,7 +177,7 @@ def _make_parser() -> argparse.ArgumentParser:
     kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a file that allows all breaks of today")
     _add_measuring(parser.add_argument_group("what is tried and measured; the program is run again for it"))
     model = parser.add_argument_group("a language model's explanation; nothing is ever sent without --llm")
-    model.add_argument("--llm", action="store_true", help="ask about the most expensive breaks, and try its patches")
+    model.add_argument("--llm", action="store_true", help="ask about the most frequent breaks, and try its patches")
     model.add_argument("--show-prompt", action="store_true", help="print what would be sent")
     model.add_argument("--llm-url", default="", metavar="URL", help="the server; default: OPENAI_BASE_URL")
     model.add_argument("--llm-model", default="", metavar="NAME", help="default: OPENAI_MODEL")

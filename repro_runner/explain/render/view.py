@@ -231,15 +231,17 @@ def view_sites(
 ) -> tuple[SiteView, ...]:
     """The view of each site, with the registry's answers for the release `torch`."""
     views: list[SiteView] = []
-    shown_at: dict[tuple[object, ...], int] = {}
+    shown_at: dict[object, int] = {}
     for number, site in enumerate(sites, 1):
         known = find_advice(site, answers, torch=torch)
         cause = next((one for one in known if one.gb_id == site.gb_id), None)
         other = find_other_message(site, answers)
         # The user has to fix the cause. The break that it was reported as helps only if nothing is known for the cause.
         helpful = next((one for one in known if one.fixes or one.counsels or one.misfit), cause)
-        first = shown_at.setdefault((helpful.gb_id, helpful.fixes, helpful.counsels), number) if helpful else number
         own_fix = tuple(_own_fix_views(site))
+        # What is shown with a fix of the user's own code is that fix, and maybe no other.
+        key = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful and not own_fix else number
+        first = shown_at.setdefault(key, number)
         views.append(
             SiteView(
                 number=number,
@@ -268,7 +270,7 @@ def view_sites(
                 raises=sentences.raises(site),
                 untraced=sentences.untraced(site, folder),
                 hints=telling_hints(_hints(site) or _whole_hints(cause)),
-                fixes_at=0 if first == number or own_fix else first,
+                fixes_at=0 if first == number else first,
                 fixes=(*own_fix, *(_fix_views(helpful) if helpful else ())),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",

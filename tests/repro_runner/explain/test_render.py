@@ -15,11 +15,12 @@ import pytest
 from registry.advice import Fix
 from repro_runner.explain.allowed import Entry, judge_sites
 from repro_runner.explain.render import sentences
+from repro_runner.explain.render.brief import brief_text
 from repro_runner.explain.render.source_lines import compare_with_fix, read_excerpts
 from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
 from repro_runner.explain.render.view import Outcome, ReportView, view_outcome, view_report
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import Program, Suggestion, Totals
+from repro_runner.explain.site import OwnFix, Program, Suggestion, Totals
 from tests.conftest import ROOT
 from tests.repro_runner.fixtures.written_report import (
     FOLDER,
@@ -194,7 +195,53 @@ def test_a_models_suggestion_comes_with_its_verdict(suggestion: Suggestion) -> N
 def test_the_same_fix_is_told_once() -> None:
     text = shown(sample_report())
     assert text.count("+     peak = x.abs().max()") == 1
-    assert "fix     as at model.py:20, above\n" in text
+    assert "see     model.py:20, above: the page's fix is shown there\n" in text
+
+
+WHOLE_DIFF = """\
+--- a/train.py
++++ b/train.py
+@@ -3,2 +3,2 @@
+-    y = first({long})
++    y = second({long})
+     return y
+--- a/net.py
++++ b/net.py
+@@ -20 +20,2 @@
+--- a/b
++++ c
++    pass
+"""
+
+
+def test_a_fix_of_the_user_s_own_code_is_shown_whole_and_its_headers_are_no_changes() -> None:
+    sites = sample_report().sites
+    fix = OwnFix(title="it becomes another", diff=WHOLE_DIFF.format(long=", ".join(f"name_{n}" for n in range(30))))
+    report = Report(sites=(replace(sites[0], own_fix=fix), *sites[1:]))
+    text = shown(report)
+    assert "- -- a" not in text.replace("- -- a/b", "")
+    (own,) = (one for one in view(report).sites[0].fixes if one.is_own)
+    marked = [f"{change.mark}{change.text}" for change in own.changes]
+    assert [len(marked), marked[0], marked[4:]] == [
+        8,
+        " train.py, line 3:",
+        [" net.py, line 20:", "--- a/b", "+++ c", "+    pass"],
+    ]
+    assert all(f"name_{number}" in text for number in range(30))
+    brief = brief_text(replace(view(report).sites[0], fixes=(replace(own, changes=own.changes * 9),)))
+    assert brief.count("+     pass") == 9
+
+
+def test_a_site_without_a_fix_of_its_own_is_not_sent_to_one_as_if_it_had_one() -> None:
+    first = sample_report().sites[0]
+    held = OwnFix(title="it becomes another", diff=WHOLE_DIFF, breaks_before=2, breaks_after=1, outputs="equal")
+    tried = OwnFix(why_none="the break only moves")
+    told = {}
+    for name, own in (("held", held), ("tried", tried)):
+        sites = (replace(first, own_fix=own), *(replace(first, line=n, own_fix=tried) for n in (90, 91)))
+        told[name] = [one.fixes_at for one in view(Report(sites=sites)).sites]
+        assert shown(Report(sites=sites)).count("no fix of your own code held: the break only moves") >= 2
+    assert told == {"held": [0, 0, 2], "tried": [0, 1, 1]}
 
 
 def test_a_fix_shows_what_goes_and_what_comes() -> None:

@@ -11,6 +11,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,10 +21,11 @@ from torch._dynamo import convert_frame, exc, resume_execution, symbolic_convert
 from registry.ids import linked_ids
 from repro_runner.capture import capture_breaks
 from repro_runner.explain import Report, Site, explain
-from repro_runner.explain.find_sites import FAILED, PAST_LIMIT
+from repro_runner.explain.find_sites import FAILED, PAST_LIMIT, in_order
 from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.sentences import happened, raises
 from repro_runner.explain.render.view import find_advice
+from repro_runner.explain.site import ONE_GRAPH, Program
 
 pytestmark = pytest.mark.torch
 
@@ -163,6 +165,12 @@ def test_recompiles_add_up() -> None:
     }
 
 
+def test_the_order_of_sites_does_not_depend_on_times() -> None:
+    sites = [Site(gb_ids=("GB0025",), gb_types=("t",), file="a.py", line=n, compiled=1 + n % 2) for n in range(6)]
+    slow = [replace(one, lost_seconds=one.line * 1.0) for one in sites]
+    assert [one.line for one in in_order(sites)] == [one.line for one in in_order(slow)] == [1, 3, 5, 0, 2, 4]
+
+
 def test_counts_survive_a_reset_after_which_compile_ids_repeat() -> None:
     with explain() as report:
         for _ in range(3):
@@ -298,11 +306,20 @@ def test_a_compiled_module_that_learns_has_its_backward_graphs_in_the_time() -> 
     assert report.totals.compile_seconds > recorded > 0
 
 
-def test_a_break_that_stops_the_program_is_fatal_and_not_counted() -> None:
-    with pytest.raises(exc.Unsupported), explain() as report:
-        torch.compile(leaf, backend="eager", fullgraph=True)(torch.ones(2))
+def in_cond(x: torch.Tensor) -> Any:
+    return torch.cond(x.sum() > 0, leaf, lambda x: x - 1, (x,))
+
+
+@pytest.mark.parametrize(("function", "fullgraph", "why"), [(leaf, True, ONE_GRAPH), (in_cond, False, FAILED)])
+def test_a_break_that_stops_the_program_is_fatal_and_only_fullgraph_leads_to_no_fullgraph(
+    function: Function, fullgraph: bool, why: str
+) -> None:
+    with pytest.raises((exc.Unsupported, exc.UncapturedHigherOrderOpError)), explain() as report:
+        torch.compile(function, backend="eager", fullgraph=fullgraph)(torch.ones(2))
     site = only(report)
-    assert (site.kind, site.frequency.ran, site.frequency.why_unknown) == ("fatal", None, FAILED)
+    assert (site.kind, site.frequency.ran, site.frequency.why_unknown) == ("fatal", None, why)
+    report.program = Program(name="train.py")
+    assert ("--no-fullgraph" in report.text()) == fullgraph
 
 
 def test_what_was_to_be_resumed_is_fatal_when_the_rest_can_not_be_made() -> None:
