@@ -242,6 +242,20 @@ def test_guards_of_which_nothing_is_known_get_no_advice_that_asks_for_them() -> 
     assert Advisor(real()).on_recompiles(["something new"]) == ()
 
 
+@pytest.mark.parametrize(
+    ("gb_id", "said"),
+    [
+        ("GB0007", "function `DistributedDataParallel._inside_ddp_forward` in file"),
+        ("GB0156", "Avoid calling `Logger.set_runtime_stats_and_log` in your code"),
+    ],
+)
+def test_what_a_wrapper_of_torch_calls_itself_is_not_to_be_moved_but_the_module_inside_compiled(
+    gb_id: str, said: str
+) -> None:
+    (counsel,) = advised(gb_id, said).counsels
+    assert "DistributedDataParallel(torch.compile(model))" in counsel.text
+
+
 def test_an_error_that_names_no_reason_leads_to_the_log_and_the_limit() -> None:
     told = advised("GB0039", "FailOnRecompileLimitHit: Hard failure due to fullgraph=True")
     (counsel,) = told.counsels

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.advice import Advice, Advisor, telling_hints
 from registry.ids import SITE, page_address
 from registry.message_layout import FROM_USER_CODE
-from registry.model import OtherMessage
+from registry.model import Counsel, OtherMessage
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
@@ -25,10 +25,11 @@ from repro_runner.explain.render.source_lines import (
     compare_with_fix,
 )
 from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
-from repro_runner.output.places import shown_place
+from repro_runner.output.places import in_library, in_package, shown_place
 from repro_runner.output.units import seconds
 
 _ASKS_FOR_LOG = re.compile(r"To monitor recompilations, enable TORCH_LOGS=recompiles\.\s*")
+_MOVES = re.compile(r"\b(?:before|outside)(?: you call)? the compiled function")
 UNKNOWN = "unknown"
 """Shown instead of the id of a break without an id."""
 
@@ -287,7 +288,22 @@ def view_sites(
 def find_advice(site: Site, answers: Advisor, *, torch: str) -> list[Advice]:
     """What the registry knows of each id of a site, for what torch said there."""
     known = (answers.advise(gb_id, torch=torch, message=site.message, guards=site.guards) for gb_id in site.gb_ids)
-    return [one for one in known if one is not None]
+    return [_of_library(one, site) for one in known if one is not None]
+
+
+def _of_library(answer: Advice, site: Site) -> Advice:
+    """Without advice to move a call, if the call is in a library: nobody can move it there."""
+    if not in_package(Path(site.file)) or not any(_MOVES.search(one.text) for one in answer.counsels):
+        return answer
+    own = next((one for one in reversed(site.stack) if not in_library(Path(one.file))), None)
+    text = "The call is in a library, where you can't move it. " + (
+        f"Your line that leads there is `{shown_place(own.file, own.line)}`: keep what it calls out of the compiled "
+        "function, or compile smaller parts that don't reach it."
+        if own
+        else "Compile smaller parts of the library's model that don't reach it."
+    )
+    kept = tuple(one for one in answer.counsels if not _MOVES.search(one.text))
+    return replace(answer, counsels=(Counsel(globs=("*",), text=text), *kept))
 
 
 def _surfaced(site: Site) -> Iterator[Surfaced]:

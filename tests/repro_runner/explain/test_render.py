@@ -13,14 +13,16 @@ from pathlib import Path
 import pytest
 
 from registry.advice import Fix
+from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Entry, judge_sites
 from repro_runner.explain.render import sentences
 from repro_runner.explain.render.brief import brief_text
+from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.source_lines import compare_with_fix, read_excerpts
 from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
-from repro_runner.explain.render.view import Outcome, ReportView, view_outcome, view_report
+from repro_runner.explain.render.view import Outcome, ReportView, find_advice, view_outcome, view_report
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import OwnFix, Program, Suggestion, Totals
+from repro_runner.explain.site import OwnFix, Program, Site, Suggestion, Totals
 from tests.conftest import ROOT
 from tests.repro_runner.fixtures.written_report import (
     FOLDER,
@@ -256,6 +258,19 @@ def test_a_flag_s_fix_is_the_line_that_sets_it() -> None:
     fix = Fix(name="fixed", when="", kind="flag", code="def fixed(f):\n    f()", verified_on="2.13.0", settings="a = 1")
     marked = [f"{change.mark}{change.text}" for change in compare_with_fix("def broken(f):\n    f()", fix)]
     assert marked == ["+a = 1", " def function(f):", "     f()"]
+
+
+def test_nobody_is_told_to_move_a_call_of_a_library() -> None:
+    library = "/v/lib/python3.11/site-packages/lib/net.py"
+    message = "qualname: helper, skip reason: x\nDynamo does not know how to trace the builtin `lib._C.helper.` This"
+    site = Site(gb_ids=("GB0007",), gb_types=("t",), file=library, line=7, message=message)
+    (own,) = find_advice(replace(site, file="/home/me/train.py"), read_answers(), torch="2.13.0")
+    assert "Wrap it" in own.counsels[0].text or "before the compiled function" in own.counsels[0].text
+    called = replace(site, stack=(UserFrame(file="/home/me/train.py", line=3, function="f", source=""),))
+    for one, told in ((site, "smaller parts of the library's model"), (called, "`/home/me/train.py:3`")):
+        (answer,) = find_advice(one, read_answers(), torch="2.13.0")
+        assert told in answer.counsels[0].text
+        assert not any("the compiled function, and pass" in counsel.text for counsel in answer.counsels)
 
 
 def test_python_shows_a_report_in_a_few_lines(matches_snapshot: Callable[[str, str], None]) -> None:
