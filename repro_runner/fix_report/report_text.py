@@ -46,8 +46,8 @@ def render_report(
     causes: list[dict[str, Any]] = []
     first_of: dict[str, int] = {}  # the number of the cause that explains an id or a category
     for number, cause in enumerate(findings.causes, 1):
-        known = find_advice(cause.sites[0], answers, torch=release)
-        answer = next((one for one in known if one.gb_id == cause.gb_id), None)
+        advice = find_advice(cause.sites[0], answers, torch=release)
+        answer = next((one for one in advice if one.gb_id == cause.gb_id), None)
         causes.append(
             {
                 "number": number,

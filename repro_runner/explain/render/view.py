@@ -232,7 +232,7 @@ def view_sites(
 ) -> tuple[SiteView, ...]:
     """The view of each site, with the registry's answers for the release `torch`."""
     views: list[SiteView] = []
-    shown_at: dict[object, int] = {}
+    shown_at: dict[object, int] = {}  # not where a fix of the user's own code is shown, maybe alone
     for number, site in enumerate(sites, 1):
         known = find_advice(site, answers, torch=torch)
         cause = next((one for one in known if one.gb_id == site.gb_id), None)
@@ -240,9 +240,7 @@ def view_sites(
         # The user has to fix the cause. The break that it was reported as helps only if nothing is known for the cause.
         helpful = next((one for one in known if one.fixes or one.counsels or one.misfit), cause)
         own_fix = tuple(_own_fix_views(site))
-        # What is shown with a fix of the user's own code is that fix, and maybe no other.
-        key = (helpful.gb_id, helpful.fixes, helpful.counsels) if helpful and not own_fix else number
-        first = shown_at.setdefault(key, number)
+        first = shown_at.setdefault(_shown_ways_out(helpful), number) if not own_fix else number
         views.append(
             SiteView(
                 number=number,
@@ -283,6 +281,10 @@ def view_sites(
             )
         )
     return tuple(views)
+
+
+def _shown_ways_out(answer: Advice | None) -> object:
+    return (answer.gb_id, answer.fixes, answer.counsels) if answer else object()
 
 
 def find_advice(site: Site, answers: Advisor, *, torch: str) -> list[Advice]:
