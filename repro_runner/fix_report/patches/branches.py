@@ -259,7 +259,7 @@ def _probe_text(source: Source, value: ast.expr | _Choice, number: int) -> str:
 
 
 def _arm_texts(source: Source, choice: _Choice, text_of: Callable[[ast.expr | _Choice], str]) -> tuple[str, str, str]:
-    """(condition, then, otherwise). An arm with a gradient that may not be finite gets a harmless input when not taken."""
+    """(condition, then, otherwise). If an arm is not taken and may spoil gradients, it gets a harmless input."""
     condition, *arms = _without_not(source, choice)
     texts = []
     for arm, mask in zip(arms, ("torch.where({}, {}, {})", "torch.where({0}, {2}, {1})"), strict=True):
