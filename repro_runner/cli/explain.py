@@ -306,19 +306,22 @@ def _program(arguments: argparse.Namespace, words: list[str]) -> ProgramToRun:
 
 
 def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
-    start = _Start(
-        arguments=arguments,
-        program=_program(arguments, words),
-        folder=Path.cwd(),
-        process=os.getpid(),
-        entries=read_allowed(arguments.allow) if arguments.allow else None,
-        screen=_screen(arguments),
-        stdout=keep_stdout(alone=arguments.format != "terminal" and arguments.out is None),
-    )
-    report = _run(start)
-    if os.getpid() != start.process:  # this is a child that the program forked: its parent shows the report
-        return report.program.exit_code or DONE
-    return _show(start, report)
+    program = _program(arguments, words)
+    entries = read_allowed(arguments.allow) if arguments.allow else None
+    with keep_stdout(alone=arguments.format != "terminal" and arguments.out is None) as stdout:
+        start = _Start(
+            arguments=arguments,
+            program=program,
+            folder=Path.cwd(),
+            process=os.getpid(),
+            entries=entries,
+            screen=_screen(arguments),
+            stdout=stdout,
+        )
+        report = _run(start)
+        if os.getpid() != start.process:  # this is a child that the program forked: its parent shows the report
+            return report.program.exit_code or DONE
+        return _show(start, report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
