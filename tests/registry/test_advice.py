@@ -245,7 +245,7 @@ def test_guards_of_which_nothing_is_known_get_no_advice_that_asks_for_them() -> 
 @pytest.mark.parametrize(
     ("gb_id", "said"),
     [
-        ("GB0007", "function `DistributedDataParallel._inside_ddp_forward` in file"),
+        ("GB0007", "qualname: DistributedDataParallel._inside_ddp_forward, skip reason: x"),
         ("GB0156", "Avoid calling `Logger.set_runtime_stats_and_log` in your code"),
     ],
 )
@@ -254,6 +254,21 @@ def test_what_a_wrapper_of_torch_calls_itself_is_not_to_be_moved_but_the_module_
 ) -> None:
     (counsel,) = advised(gb_id, said).counsels
     assert "DistributedDataParallel(torch.compile(model))" in counsel.text
+
+
+@pytest.mark.parametrize(
+    ("gb_id", "said"),
+    [
+        ("GB0090", "Operator `mylib.foo.default` has no fake kernel unsupported operator: mylib.foo.default"),
+        ("GB4315", "got RuntimeError('There was no fake impl registered for <CustomOpDef(b::positive)>."),
+    ],
+)
+def test_a_fake_kernel_whose_size_depends_on_data_is_not_told_to_be_like_its_input(gb_id: str, said: str) -> None:
+    found = advised(gb_id, said)
+    (counsel,) = found.counsels
+    assert found.fixes  # with the shape of the input
+    assert "only if the result has the shape of the input" in counsel.text
+    assert "torch.library.get_ctx().new_dynamic_size()" in counsel.text
 
 
 def test_an_error_that_names_no_reason_leads_to_the_log_and_the_limit() -> None:
