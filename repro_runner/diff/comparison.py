@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.execution import Execution
+from repro_runner.diff.execution import Execution, unlike_strides
 from repro_runner.diff.tensors import TensorComparison, comparable, compare_tensors
 from repro_runner.values import Container, Flat, Path
 
@@ -25,7 +25,7 @@ class LeafComparison:
     name: str
     """`output.logits[0]`, `model.fc.weight.grad`, `args[0]`."""
     part: str
-    """`output`, `memory` of one, `gradient`, or what the call wrote to: `input`, `state`."""
+    """`output`, `memory` or `strides` of one, `gradient`, or what the call wrote to: `input`, `state`."""
     passed: bool
     reason: str = ""
     comparison: TensorComparison | None = None
@@ -40,15 +40,18 @@ class LeafComparison:
 
 
 def compare_executions(
-    before: Execution, reference: Execution, test: Execution, config: ComparisonConfig
+    before: Execution, reference: Execution, test: Execution, config: ComparisonConfig, exact: Execution | None = None
 ) -> list[LeafComparison]:
-    """Compare what was returned, the gradients, and what either side wrote to since `before`."""
+    """Compare what was returned, the gradients, and what either side wrote to since `before`. `exact` is what float64
+    gives, if that is known."""
+    exact = exact or Execution(output={}, inputs={}, state={}, gradients={})
     return [
-        *compare_leaves(reference.output, test.output, "output", config),
+        *compare_leaves(reference.output, test.output, "output", config, exact.output),
         *_compare_memory(reference, test),
-        *compare_leaves(reference.gradients, test.gradients, "gradient", config),
-        *compare_leaves(*_keep_written(before.inputs, reference.inputs, test.inputs), "input", config),
-        *compare_leaves(*_keep_written(before.state, reference.state, test.state), "state", config),
+        *(_compare_strides(reference, test) if config.check_strides else ()),
+        *compare_leaves(reference.gradients, test.gradients, "gradient", config, exact.gradients),
+        *compare_leaves(*_keep_written(before.inputs, reference.inputs, test.inputs), "input", config, exact.inputs),
+        *compare_leaves(*_keep_written(before.state, reference.state, test.state), "state", config, exact.state),
     ]
 
 
@@ -67,8 +70,17 @@ def _compare_memory(reference: Execution, test: Execution) -> Iterator[LeafCompa
         yield LeafComparison(name=f"memory of {''.join(path)}", part="memory", passed=False, reason=reason)
 
 
-def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonConfig) -> Iterator[LeafComparison]:
-    """Compare every tensor and number; of other values yield only those that differ."""
+def _compare_strides(reference: Execution, test: Execution) -> Iterator[LeafComparison]:
+    """Outputs of one shape that lie in memory in another way: what the program does with them next may fail."""
+    for path, expected in reference.layouts.items():
+        if reason := unlike_strides(expected, test.layouts.get(path)):
+            yield LeafComparison(name=f"strides of {''.join(path)}", part="strides", passed=False, reason=reason)
+
+
+def compare_leaves(
+    reference: Flat, test: Flat, part: str, config: ComparisonConfig, exact: Flat | None = None
+) -> Iterator[LeafComparison]:
+    """Compare every tensor and number; of other values yield only those that differ. `exact` is what float64 gives."""
     apart: set[Path] = set()
     for path, expected in reference.items():
         if any(path[:length] in apart for length in range(1, len(path))):
@@ -81,7 +93,7 @@ def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonCon
                 reason = f"{_shown(found)} instead of {_shown(expected)}"
                 yield LeafComparison(name=name, part=part, passed=False, reason=reason)
         elif _are_numbers(expected, found):
-            compared = compare_tensors(expected, found, config)
+            compared = compare_tensors(expected, found, config, (exact or {}).get(path))
             passed, reason = compared.passed, compared.reason
             nan = passed and _is_only_nan(expected)
             yield LeafComparison(name=name, part=part, passed=passed, reason=reason, comparison=compared, only_nan=nan)
@@ -136,14 +148,15 @@ def _written_paths(before: Flat, after: Flat) -> Iterator[Path]:
         was = before.get(path)
         if isinstance(leaf, Tensor) and isinstance(was, Tensor):
             # Most parameters are as they were, which this finds at once; NaN, sparse or nested tensors go the long way.
-            plain = was.dtype == leaf.dtype and _is_dense(was) and _is_dense(leaf)
+            plain = was.dtype == leaf.dtype and has_values(was) and has_values(leaf)
             if not (plain and torch.equal(was, leaf)) and not compare_tensors(was, leaf, _EXACT).passed:
                 yield path
         elif not _are_equal(was, leaf):
             yield path
 
 
-def _is_dense(tensor: Tensor) -> bool:
+def has_values(tensor: Tensor) -> bool:
+    """Whether it is dense, and not on the meta device."""
     return tensor.layout == torch.strided and not tensor.is_meta and not tensor.is_nested
 
 

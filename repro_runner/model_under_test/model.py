@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -16,6 +16,9 @@ from repro_runner.output.places import shown_where
 from repro_runner.process.isolated import doing, is_the_users
 from repro_runner.torch_seams import FakeTensor, pytree
 from repro_runner.values import copies_of, is_strided
+
+if TYPE_CHECKING:
+    from repro_runner.model_under_test.calls import Call
 
 
 class ModelFailed(InvalidInput):
@@ -32,6 +35,8 @@ class ModelUnderTest:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    calls: tuple[Call, ...] = ()
+    """The calls to make one after the other, for a verb that can make several; empty: one with the inputs."""
 
     def fresh_model(self) -> Callable[..., Any]:
         """A copy with the same weights and buffers; a plain function as it is."""

@@ -41,6 +41,8 @@ _STACK, _DOING = "stack.txt", "doing.json"
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 SEARCHING = "searching for the op that is wrong"
 """What a child does after a comparison. If it dies there, the comparison is worth to be made once more."""
+IN_FLOAT64 = "running the model in float64, without a compiler"
+"""The same, for a comparison that asks whether a difference is rounding."""
 _REMEDIES = {"took longer": "--timeout", "used more": "--memory"}
 """How a child ended -> the option that gives it more."""
 

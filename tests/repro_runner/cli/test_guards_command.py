@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from repro_runner.cli import main as graphbreak
-from repro_runner.guards.calls import find_calls
+from repro_runner.model_under_test.calls import find_calls
 from repro_runner.runs import find_run, list_runs
 from tests.conftest import ROOT
 

@@ -14,8 +14,8 @@ from typing import Any
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
-from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.model_under_test.loading import arguments_of
+from repro_runner.model_under_test.model import ModelFailed, ModelUnderTest, describe_error, where
 from repro_runner.output.suggestions import did_you_mean
 from repro_runner.torch_seams import pytree
 
