@@ -39,7 +39,7 @@ from repro_runner.diff.overwritten import compare_after_another_call
 from repro_runner.diff.report import DiffReport
 from repro_runner.environment import describe_environment
 from repro_runner.graphs.by_name import Backend
-from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of, read_calls
 from repro_runner.model_under_test.model import backend_traceback, describe_backend_error, describe_error, where
 from repro_runner.process.isolated import IN_FLOAT64, SEARCHING, doing
 from repro_runner.torch_seams import inductor_config, reset
@@ -53,7 +53,8 @@ class KernelDiffHarness:
     `"eager"` for no compiler at all, another that torch.compile takes, by name or as a callable, or `"module:name"`.
 
     Each run has a copy of the model and of the inputs; the model stays in its own train or eval mode. What Dynamo keeps
-    of earlier compilations is dropped.
+    of earlier compilations is dropped. With `calls`, several are made one after the other: each is either inputs, or a
+    function that gets the model and calls it.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class KernelDiffHarness:
         test_backend: str | Backend = "inductor",
         comparison_config: ComparisonConfig | None = None,
         seed: int = 0,
+        calls: Sequence[Any] = (),
         **unknown: NoReturn,
     ) -> None:
         known = ((name, _OTHER_NAMES.get(name)) for name in unknown)
@@ -81,7 +83,8 @@ class KernelDiffHarness:
         if problems:
             raise TypeError(f"KernelDiffHarness: {'; '.join(problems)}")
         args, kwargs = arguments_of(example_inputs, model_name)
-        self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
+        made = read_calls(calls, f"calls of {model_name}") if calls else ()
+        self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed, calls=made)
         self._backends = (reference_backend, test_backend)
         self._config = comparison_config
 
@@ -213,11 +216,18 @@ def _run_test(
 ) -> tuple[list[Execution], list[LeafComparison]]:
     """(what each repeat left; what another call changed of that). `seen` keeps the graphs of the first repeat: what
     another one compiles is the same once more."""
+
+    def repeat() -> Execution:
+        if subject.calls:
+            reset()  # else the first call would use what was compiled for the last
+        return execute(subject, compiler, gradients=config.gradients)
+
     first = execute(subject, compiler, gradients=config.gradients)
     of_the_model = len(seen.graphs)
     try:
-        others = [execute(subject, compiler, gradients=config.gradients) for _ in range(1, config.repeats)]
-        return [first, *others], compare_after_another_call(subject, compiler, reference)
+        return [first, *(repeat() for _ in range(1, config.repeats))], compare_after_another_call(
+            subject, compiler, reference
+        )
     finally:
         del seen.graphs[of_the_model:]
 
