@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 import torch
-from registry.errors import InvalidInput, Problem
-from repro_runner.backends.settings import read_settings
+
+from registry.errors import InvalidInput, Problem, WriteFailed
 from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
@@ -42,6 +43,7 @@ from repro_runner.graphs.by_name import Backend
 from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of, read_calls
 from repro_runner.model_under_test.model import backend_traceback, describe_backend_error, describe_error, where
 from repro_runner.process.isolated import IN_FLOAT64, SEARCHING, doing
+from repro_runner.runs import keeps_runs
 from repro_runner.torch_seams import inductor_config, reset
 from repro_runner.values import tensors_in
 
@@ -92,7 +94,7 @@ class KernelDiffHarness:
         """Run the model under both backends. InvalidInput if it fails without the one under test, or has no tensor.
 
         Pictures, and the comparison as JSON, are kept in a run's folder: `run` of the report. With
-        GRAPHBREAK_ARTIFACTS=0 nothing is kept."""
+        GRAPHBREAK_ARTIFACTS=0 nothing is kept. If the disk refuses, that is a warning."""
         report = diff_model(
             self.subject,
             self._config,
@@ -101,11 +103,15 @@ class KernelDiffHarness:
             find_first_op=find_first_op,
             pictures=generate_visualizations,
         )
-        if not generate_visualizations or not read_settings({}).artifacts:
+        if not generate_visualizations or not keeps_runs():
             return report
         tensors = tensors_in((self.subject.args, dict(self.subject.kwargs), self.subject.model))
         device = next((each.device.type for each in tensors), "cpu")
-        return replace(report, run=report.keep(environment=describe_environment(device)))
+        try:
+            return replace(report, run=report.keep(environment=describe_environment(device)))
+        except WriteFailed as error:
+            warnings.warn(f"the comparison is not kept: {error}", stacklevel=2)
+            return report
 
 
 def diff_model(
@@ -133,9 +139,7 @@ def diff_model(
         "repeats": config.repeats,
         "gradients": config.gradients,
     }
-    before = Execution(
-        output={}, inputs=inputs_of(calls_of(subject)), state=state_of(subject.model), gradients={}
-    )
+    before = Execution(output={}, inputs=inputs_of(calls_of(subject)), state=state_of(subject.model), gradients={})
     with _same_conditions(config):
         run_reference = reference.compiler(Seen(), config.dynamic)
         expected = _run_reference(subject, reference, run_reference, config)

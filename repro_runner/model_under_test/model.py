@@ -13,7 +13,7 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.output.places import shown_where
-from repro_runner.process.isolated import doing, is_the_users
+from repro_runner.process.isolated import doing, is_the_users, shortened
 from repro_runner.torch_seams import FakeTensor, pytree
 from repro_runner.values import copies_of, is_strided
 
@@ -88,7 +88,7 @@ class ModelUnderTest:
 
 def describe_error(error: BaseException) -> str:
     """`ValueError: the first line of what it says`."""
-    first = str(error).strip().partition("\n")[0]
+    first = shortened(str(error).strip().partition("\n")[0])
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 

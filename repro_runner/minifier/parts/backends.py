@@ -38,7 +38,7 @@ def error_text(error: BaseException) -> str:
     """Class and first line of what the backend raised; Dynamo wraps it."""
     inner = getattr(error, "inner_exception", error)
     lines = str(inner).strip().splitlines() or [""]
-    return f"{type(inner).__name__}: {lines[0]}"
+    return f"{type(inner).__name__}: {lines[0][:400]}"
 
 
 def plain(message: str) -> str:

@@ -995,7 +995,11 @@ def in_float64(*names: str) -> Make:
             return run()
         given = torch.fx.node.map_arg((node.args, node.kwargs), values.__getitem__)
         value = run()
-        if not isinstance(value, Tensor) or value.dtype != torch.float32 or not any(name in op_name(node) for name in names):
+        if (
+            not isinstance(value, Tensor)
+            or value.dtype != torch.float32
+            or not any(name in op_name(node) for name in names)
+        ):
             return value
         wide = pytree.tree_map(lambda each: each.double() if _is_single(each) else each, given)
         try:
