@@ -110,6 +110,7 @@ def evaluating(model):
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     torch._dynamo.reset()
     yield tmp_path / "runs"
     torch._dynamo.reset()
