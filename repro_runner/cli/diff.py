@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 _DESCRIPTION = """\
 Run a model under two backends, from the same weights, inputs and random numbers, and compare everything it returns,
-everything it writes to, and on request its gradients. Where they differ, find the first op that is computed wrongly.
+everything it writes to, and on request its gradients. Where they differ, find the first op that is computed wrongly. A
+difference that a run in float64 shows to be rounding is none.
 """
 _EPILOG = """\
 With a function make_calls() beside the model, the calls that it returns or yields are made one after the other, as

@@ -35,6 +35,7 @@ from repro_runner.diff.judging import (
 )
 from repro_runner.minifier.parts.backends import widened
 from repro_runner.torch_seams import pytree
+from repro_runner.values import Flat
 
 _ALL_RIGHT = (
     "within the tolerance the backward of every op is right for the gradients that it was given, "
@@ -121,7 +122,7 @@ class _BackwardSearch:
             if not differing({(name,): expected}, {(name,): got}, self._graph.config, "gradient"):
                 continue
             exact = self._in_float64(op, found, operands) if exact is None else exact
-            known = {(name,): exact[at]} if exact else {}
+            known: Flat = {(name,): exact[at]} if exact else {}
             for leaf in differing({(name,): expected}, {(name,): got}, self._graph.config, "gradient", known).values():
                 return leaf
         return None

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.execution import Execution, unlike_strides
+from repro_runner.diff.execution import Compiler, Execution, fresh_calls, unlike_strides
 from repro_runner.diff.tensors import TensorComparison, comparable, compare_tensors
-from repro_runner.values import Container, Flat, Path
+from repro_runner.model_under_test import Call, ModelUnderTest
+from repro_runner.torch_seams import pytree
+from repro_runner.values import Container, Flat, Path, flatten
 
 _EXACT = ComparisonConfig(rtol=0, atol=0)
+_OVERWRITTEN = "another call changes it: the backend uses the memory of what it returned again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,3 +187,52 @@ def _shown(value: Any) -> str:
         return "a nested tensor" if value.is_nested else f"a tensor of shape {tuple(value.shape)}"
     text = str(value) if isinstance(value, Container) else repr(value)
     return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+# What another call changes of what one returned.
+
+
+def compare_after_another_call(subject: ModelUnderTest, test: Compiler, reference: Compiler) -> list[LeafComparison]:
+    """What another call changes of the outputs of the first, under the test alone."""
+    changed = _changed_outputs(subject, test)
+    own = _changed_outputs(subject, reference) if changed else []
+    return [
+        LeafComparison(name=f"{''.join(path)} after another call", part="memory", passed=False, reason=_OVERWRITTEN)
+        for path in changed
+        if path not in own
+    ]
+
+
+def _changed_outputs(subject: ModelUnderTest, compiler: Compiler) -> list[Path]:
+    called, (first, *others) = compiler(subject.fresh_model()), _calls(subject)
+    torch.manual_seed(subject.seed)
+    try:
+        returned = flatten(first.make(called), "output")
+        tensors = {path: leaf for path, leaf in returned.items() if isinstance(leaf, Tensor) and has_values(leaf)}
+        before = {path: leaf.clone() for path, leaf in tensors.items()}
+        for call in others:
+            call.make(called)
+        return [path for path, leaf in tensors.items() if not compare_tensors(before[path], leaf, _EXACT).passed]
+    except Exception:  # noqa: BLE001 - a call with other values may fail; CUDA graphs refuse to show what is overwritten
+        return []
+
+
+def _calls(subject: ModelUnderTest) -> Sequence[Call]:
+    """The user's, or the inputs, and then other values of the same shapes."""
+    calls = list(fresh_calls(subject).values())
+    return calls if len(calls) > 1 else [*calls, *map(_with_other_values, fresh_calls(subject).values())]
+
+
+def _with_other_values(call: Call) -> Call:
+    """The same numbers in another order, so that indices stay valid and what is positive stays so."""
+    args, kwargs = pytree.tree_map(_rolled, (call.args, dict(call.kwargs)))
+    return replace(call, args=args, kwargs=kwargs)
+
+
+def _rolled(value: Any) -> Any:
+    if not isinstance(value, Tensor) or not has_values(value):
+        return value
+    with torch.no_grad(), contextlib.suppress(RuntimeError):  # several elements may share one place
+        rolled = value.roll(1)
+        value.copy_(value * 0.5 if value.is_floating_point() and torch.equal(rolled, value) else rolled)
+    return value

@@ -189,11 +189,11 @@ def in_float64(subject: ModelUnderTest) -> ModelUnderTest | None:
         args, kwargs = pytree.tree_map(_wide, (call.args, dict(call.kwargs)))
         return replace(call, args=args, kwargs=kwargs)
 
-    model, given = subject.fresh_model(), wide(Call(args=subject.args, kwargs=subject.kwargs))
+    model, own = subject.fresh_model(), wide(Call(args=subject.args, kwargs=subject.kwargs))
     if isinstance(model, torch.nn.Module):
         model = model.double()
     calls = tuple(map(wide, subject.calls))
-    return replace(subject, model=model, args=given.args, kwargs=given.kwargs, calls=calls)
+    return replace(subject, model=model, args=own.args, kwargs=own.kwargs, calls=calls)
 
 
 def _wide(value: Any) -> Any:

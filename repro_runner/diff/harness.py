@@ -19,7 +19,14 @@ from typing import Any, NoReturn
 import torch
 
 from registry.errors import InvalidInput, Problem, WriteFailed
-from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
+from repro_runner.diff.comparison import (
+    LeafComparison,
+    compare_after_another_call,
+    compare_executions,
+    has_tensors,
+    variation,
+    written,
+)
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import (
@@ -36,7 +43,6 @@ from repro_runner.diff.execution import (
     state_of,
 )
 from repro_runner.diff.first_op import WatchedGraphs
-from repro_runner.diff.overwritten import compare_after_another_call
 from repro_runner.diff.report import DiffReport
 from repro_runner.environment import describe_environment
 from repro_runner.graphs.by_name import Backend

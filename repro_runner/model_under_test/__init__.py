@@ -1,8 +1,8 @@
 """The user's model, and what to call it with."""
 
-from repro_runner.model_under_test.calls import Call, find_calls, read_calls
+from repro_runner.model_under_test.calls import find_calls, read_calls
 from repro_runner.model_under_test.loading import arguments_of, import_source, load_model
-from repro_runner.model_under_test.model import ModelFailed, ModelUnderTest
+from repro_runner.model_under_test.model import Call, ModelFailed, ModelUnderTest
 
 __all__ = [
     "Call",

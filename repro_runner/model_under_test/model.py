@@ -7,7 +7,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import torch
 
@@ -17,12 +17,24 @@ from repro_runner.process.isolated import doing, is_the_users, shortened
 from repro_runner.torch_seams import FakeTensor, pytree
 from repro_runner.values import copies_of, is_strided
 
-if TYPE_CHECKING:
-    from repro_runner.model_under_test.calls import Call
-
 
 class ModelFailed(InvalidInput):
     """The user's own code raised, with no compiler involved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Arguments for the model, or a function that gets the model and makes any calls of it."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    function: Callable[[Callable[..., Any]], Any] | None = None
+    words: str = "as given"
+
+    def make(self, model: Callable[..., Any]) -> Any:
+        if self.function is not None:
+            return self.function(model)
+        return model(*self.args, **self.kwargs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

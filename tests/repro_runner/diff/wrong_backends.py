@@ -1065,7 +1065,7 @@ RIGHT: dict[str, Make | str] = {
 
 
 def harness_of(
-    model: str, backend: Backend, device: str, *, longer: bool = False, **settings: Any
+    model: str, backend: Backend | str, device: str, *, longer: bool = False, **settings: Any
 ) -> KernelDiffHarness:
     torch.manual_seed(0)
     module, inputs = MODELS[model]()
