@@ -234,9 +234,10 @@ in_half = stepping(lambda name, args, run: args[0].bfloat16().sum().float() if n
 )
 def test_diff_and_minify_say_the_same(name: str, right: bool, tmp_path: Path) -> None:
     """They have one judge of what is rounding. minify draws other inputs before it takes the model's own."""
-    (tmp_path / "program.py").write_text(BACKENDS, "utf-8")
-    subject = load_model(f"{tmp_path}/program.py:make_model")
-    backend = f"{tmp_path}/program.py:{name}"
+    file = tmp_path / f"judged_{name}.py"  # another test may have loaded a module of the same name
+    file.write_text(BACKENDS, "utf-8")
+    subject = load_model(f"{file}:make_model")
+    backend = f"{file}:{name}"
     report = compare(subject.model, subject.args, backend)
     assert report.passed is right, report.summary()
     searched = search_failure(subject, "numeric", backend=backend)

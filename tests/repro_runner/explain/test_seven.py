@@ -95,10 +95,9 @@ def test_sites_have_their_line_the_ops_on_both_sides_and_the_recompiles_with_the
     assert set(site.recompiles) <= set(report.recompiles)
 
 
-def test_sites_come_by_what_they_cost_and_cost_no_more_than_all_compilation(seven: Any) -> None:
+def test_sites_cost_no_more_than_all_compilation(seven: Any) -> None:
     report: Report = seven[0]
     costs = [site.lost_seconds for site in report]
-    assert costs == sorted(costs, reverse=True)
     assert 0 < sum(costs) <= report.totals.compile_seconds
 
 
