@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
@@ -38,6 +39,34 @@ def pytest_configure() -> None:
     """Started in the background of a script, this process ignores Ctrl-C, and its children would inherit that."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+CACHES = ("__pycache__/", ".cache/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/")
+_lying_there = pytest.StashKey[set[str]]()
+
+
+def _lies_in_the_working_tree() -> set[str]:
+    """What git sees that is not committed, ignored files too; caches of tools may come and go."""
+    command = ["git", "status", "--porcelain", "--ignored"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    return {line for line in done.stdout.splitlines() if not line.endswith(CACHES)}
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):
+        session.stash[_lying_there] = _lies_in_the_working_tree()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Tests leave the working tree as it was, else the next run depends on this one. Elsewhere than in CI it is only
+    said: somebody may work in the tree meanwhile."""
+    if _lying_there not in session.stash:
+        return
+    if left := sorted(_lies_in_the_working_tree() - session.stash[_lying_there]):
+        print("\nthe tests left this in the working tree:", *left, sep="\n")
+        if os.environ.get("CI") == "true":
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(wrapper=True)
