@@ -254,9 +254,16 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
     like_eager = {"changes_gradients": None, "other_effects": None}
     assert one["wordings"][0]["hints"] == ["Set a to b.", "Or not."]
     assert one["repro"]["fixes"] == [
-        {"name": "fixed", "kind": "rewrite", "when": "Nobody needs the number.", **like_eager},
-        {"name": "fixed_flag", "kind": "flag", "when": "You need it.", **like_eager},
+        {
+            "name": "fixed",
+            "kind": "rewrite",
+            "when": "Nobody needs the number.",
+            **like_eager,
+            "limits": {"nan": "A `NaN` is dropped.", "size": "It counts to 8."},
+        },
+        {"name": "fixed_flag", "kind": "flag", "when": "You need it.", **like_eager, "limits": {}},
     ]
+    assert "\nNot for NaN: A `NaN` is dropped.\n" in small["api/v1/gb/GB0001.md.txt"]
     assert one["repro"]["isolated"] == [{"name": "isolated", "when": "You can't change it."}]
     assert one["message"] == {"text": "the message", "torch": "2.9.0", "device": "cpu"}
     assert [seen["current"] for seen in one["evidence"]] == [True, True, False]
