@@ -263,7 +263,6 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
         },
         {"name": "fixed_flag", "kind": "flag", "when": "You need it.", **like_eager, "limits": {}},
     ]
-    assert "\nNot for NaN: A `NaN` is dropped.\n" in small["api/v1/gb/GB0001.md.txt"]
     assert one["repro"]["isolated"] == [{"name": "isolated", "when": "You can't change it."}]
     assert one["message"] == {"text": "the message", "torch": "2.9.0", "device": "cpu"}
     assert [seen["current"] for seen in one["evidence"]] == [True, True, False]
@@ -326,7 +325,8 @@ def test_a_twin_holds_what_the_page_holds(small: dict[str, str]) -> None:
         "# GB0001: new type\n\nA `lead`.\n",
         "- Status: Verified fix\n",
         "```python\ndef broken(x):\n    return x.item()\n```\n",
-        "## Fix: fixed (rewrite)\n\nNobody needs the number.\n\n```python\ndef fixed(x):\n    return x\n```\n",
+        "## Fix: fixed (rewrite)\n\nNobody needs the number.\n\nNot for NaN: A `NaN` is dropped.\n\n",
+        "\n\nNot for other sizes: It counts to 8.\n\n```python\ndef fixed(x):\n    return x\n```\n",
         "## If you can't change the code: isolated\n\nYou can't change it.\n\n"
         "```python\n@torch.compiler.disable\ndef isolated(x):\n",
         "With torch 2.9.0 on cpu:\n\n```text\nthe message\n```\n",
