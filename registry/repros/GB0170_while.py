@@ -3,6 +3,13 @@ depends on the data, so Dynamo can't unroll the loop."""
 import torch
 
 TITLE = "while on a tensor"
+LIMITS = {
+    "fixed": {
+        "large": "Ten steps are enough up to a norm of 1024. Beyond that, it "
+        "raises an error.",
+        "inf": "The original never ends. Here it raises an error.",
+    }
+}
 
 
 def inputs():
@@ -17,9 +24,11 @@ def broken(x):
 
 def fixed(x):
     """Use this when you know an upper limit for the steps, and need gradients.
-    Do all the steps; those that come too late change nothing."""
+    Do all the steps; those that come too late change nothing. Check that they
+    were enough."""
     for _ in range(10):
         x = torch.where(x.norm() > 1, x / 2, x)
+    torch._assert_async(~(x.norm() > 1), "it needs more steps")
     return x.cos()
 
 
