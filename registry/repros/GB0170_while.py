@@ -34,6 +34,7 @@ def fixed(x):
 
 def fixed_while_loop(x):
     """Use this when you don't know a limit for the steps. `torch.while_loop`
-    records the loop itself."""
-    (x,) = torch.while_loop(lambda x: x.norm() > 1, lambda x: (x / 2,), (x,))
+    records the loop itself. `clone` gives the first value the strides that the
+    next ones have."""
+    (x,) = torch.while_loop(lambda x: x.norm() > 1, lambda x: (x / 2,), (x.clone(),))
     return x.cos()
