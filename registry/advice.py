@@ -10,7 +10,7 @@ from registry.fits import find_subject, is_one_of
 from registry.ids import page_address
 from registry.matching import Matcher
 from registry.message_layout import ASKS_FOR_A_REPORT, OF_MANY_BREAKS
-from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry
+from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry, Repro
 from registry.snippets import Snippet, take_apart
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
@@ -33,6 +33,13 @@ class Fix:
     """The torch release it held on: the asker's, or else the nearest that was tried."""
     settings: str = ""
     """For a flag: the line that sets it."""
+    limits: tuple[str, ...] = ()
+    """Inputs for which it does not do the same, a sentence each."""
+
+    @property
+    def caption(self) -> str:
+        """When to choose it, and where it does not hold."""
+        return " ".join((self.when, *self.limits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,19 +90,20 @@ class Advisor:
         gb = self._breaks.get(gb_id)
         if gb is None:
             return None
-        program = take_apart(gb.repro) if gb.repro else None
+        repro = gb.repro
+        program = take_apart(repro) if repro else None
         advice = Advice(
             gb_id=gb_id,
             gb_type=gb.gb_type,
             link=page_address(gb_id),
-            lead=gb.repro.lead if gb.repro else "",
+            lead=repro.lead if repro else "",
             explanation="" if is_source_code(gb.newest.explanation) else gb.newest.explanation,
             hints=tuple("".join(hint) for hint in gb.revisions[0].hints),
             category=self._categories.get(gb.category, UNCATEGORISED),
             broken=program.broken.code if program else "",
-            fixes=tuple(_held(gb, program.fixes, torch)) if program else (),
+            fixes=tuple(_held(gb, repro, torch)) if repro else (),
             isolated=tuple((one.when, one.code) for one in program.isolated) if program else (),
-            no_fix=gb.repro.no_fix if gb.repro else "",
+            no_fix=repro.no_fix if repro else "",
             stopped_in=_stopped_in(gb, torch),
         )
         fits = self._fits.get(gb_id)
@@ -157,15 +165,15 @@ def telling_hints(hints: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(kept, key=lambda hint: hint.startswith(OF_MANY_BREAKS)))
 
 
-def _held(gb: GraphBreak, fixes: Iterable[Snippet], torch: str) -> Iterator[Fix]:
+def _held(gb: GraphBreak, repro: Repro, torch: str) -> Iterator[Fix]:
     """Those that held where they were run last; one that was never run is not offered."""
-    for snippet in fixes:
+    for snippet in take_apart(repro).fixes:
         nearest = _nearest_run(gb, torch, fix=snippet.name)
         if nearest is not None and nearest.fixes[snippet.name]:
-            yield _fix(snippet, nearest)
+            yield _fix(repro, snippet, nearest)
 
 
-def _fix(snippet: Snippet, run: Evidence) -> Fix:
+def _fix(repro: Repro, snippet: Snippet, run: Evidence) -> Fix:
     return Fix(
         name=snippet.name,
         when=snippet.when,
@@ -173,6 +181,7 @@ def _fix(snippet: Snippet, run: Evidence) -> Fix:
         code=snippet.code,
         verified_on=run.environment.torch,
         settings=snippet.settings,
+        limits=repro.limits_of(snippet.name),
     )
 
 

@@ -196,6 +196,26 @@ class Repro:
     """Fixes that leave something else behind -> why."""
     opaque: Mapping[str, str] = field(default_factory=dict)
     """Fixes that are one custom operator -> why that is a fix."""
+    limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Fixes -> inputs for which they do not do the same, by their kind (LIMIT_KINDS) -> what happens, for users."""
+
+    def limits_of(self, fix: str) -> tuple[str, ...]:
+        """Where a fix does not hold, a sentence each."""
+        return tuple(f"Not for {LIMIT_KINDS[kind]}: {said}" for kind, said in self.limits.get(fix, {}).items())
+
+
+LIMIT_KINDS = {
+    "size": "other sizes",
+    "zero": "zeros",
+    "negative": "negative numbers",
+    "nan": "NaN",
+    "inf": "infinity",
+    "large": "large numbers",
+    "strided": "tensors that are not contiguous",
+    "dtype": "other dtypes",
+    "other side": "inputs that take the other branch",
+}
+"""Kinds of inputs that a fix is tried on besides those of its program -> what users call them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

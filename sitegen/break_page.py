@@ -228,14 +228,14 @@ _LONG = 15
 """Lines of set-up that are too many for a phone's screen."""
 
 
-def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, str]:
+def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, Any]:
     line = ProgramText(repro.source).line(shown.function, shown.line) if shown and shown.line else None
     marks = broken_marks(program.broken, line)
     return {
         "look": "breaks",
         "title": "Breaks",
         "when": _how_to_compile(program),
-        "warning": "",
+        "warnings": (),
         **_code(program.broken, marks),
         "proof": _fate(shown, "at the marked line" if any(marks) else "at the break"),
     }
@@ -257,14 +257,15 @@ def _fate(shown: Evidence | None, where: str) -> str:
     return f"{_FATE.get(shown.kind, 'The graph breaks').format(where=where)}{graphs}."
 
 
-def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, str]:
+def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, Any]:
     changes = repro.gradient.get(fix.name, "")
+    differs = list(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name))))
     title = "Works" if number == 0 else "Also works"
     return {
         "look": "warns" if changes else "works",
         "title": f"{title}, but changes gradients" if changes else title,
         "when": fix.when,
-        "warning": " ".join(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name)))),
+        "warnings": [" ".join(differs)] * bool(differs) + list(repro.limits_of(fix.name)),
         **_code(fix, changed_marks(fix, program.broken)),
         "proof": proof,
     }
@@ -328,12 +329,12 @@ def _environments(found: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
+def _isolated_card(snippet: Snippet, program: Program) -> dict[str, Any]:
     return {
         "look": "contained",
         "title": "If you can't change the code",
         "when": snippet.when,
-        "warning": "",
+        "warnings": (),
         **_code(snippet, changed_marks(snippet, program.broken)),
         "proof": "The break stays, but you choose where it happens.",
     }

@@ -27,4 +27,4 @@ def broken(x):
 def fixed(x):
     """Use this when you want the same noise in every call. Put seeding and
     drawing together into a custom operator, with a generator of its own."""
-    return x + noise(len(x), 0)
+    return x + noise(8, 0)

@@ -21,6 +21,7 @@ from sitegen.templating import template_environment
 from tests.committed import committed_breaks, committed_registry
 from tests.conftest import ROOT
 from tests.scheduling import sampled
+from tests.sitegen.api_registry import small_registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("break pages")]  # each page is parsed once for all tests
 PARTS = 12
@@ -106,6 +107,18 @@ def test_a_fix_that_fails_with_another_backend_than_eager_says_so() -> None:
     first, flag = (text(proof) for proof in page("GB0083").select(".works .proof"))
     assert " with " not in first
     assert "Does not work in training with Inductor on 2.11.0 (CUDA), 2.13.0 and 2.15.0." in flag
+
+
+def test_where_a_fix_does_not_hold_stands_below_it_and_below_no_other() -> None:
+    small = small_registry()
+    made = BreakPages(small, programs_of(small), template_environment(ROOT / "templates"))
+    soup = BeautifulSoup(made.render(next(iter(small))), "html.parser")
+    works, also, *_ = soup.select(".sample:is(.works, .warns)")
+    assert [text(one) for one in works.select(".warning")] == [
+        "Not for NaN: A NaN is dropped.",
+        "Not for other sizes: It counts to 8.",
+    ]
+    assert also.select(".warning") == []
 
 
 def test_a_wrong_result_has_its_script_what_it_prints_and_an_issue() -> None:

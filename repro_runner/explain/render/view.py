@@ -329,7 +329,7 @@ def _fix_views(answer: Advice) -> Iterator[FixView]:
     for fix in answer.fixes:
         code = "\n\n".join(filter(None, (fix.settings, fix.code)))
         held = f"on the registry's program; held on torch {fix.verified_on}"
-        yield FixView(when=fix.when, held=held, changes=compare_with_fix(answer.broken, fix), code=code)
+        yield FixView(when=fix.caption, held=held, changes=compare_with_fix(answer.broken, fix), code=code)
 
 
 def _containments(answer: Advice) -> Iterator[FixView]:
