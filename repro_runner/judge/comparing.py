@@ -13,10 +13,8 @@ from repro_runner.judge.observation import (
     ERR,
     ERROR,
     GRADIENTS,
-    INPUTS,
     MEMORY,
     OUT,
-    RESULT,
     STATE,
     Call,
     Observation,
@@ -27,6 +25,14 @@ _LAYOUT = re.compile(r"\btensor\(|[\s()\[\],]+")
 """In `tensor([0.1235])`. torch's own `print` for graphs writes 0.12345679 for the same tensor."""
 _ROOT = re.compile(r"[\w ]+?(?='s |[.\[{]|$)")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+_OF_TORCH = re.compile(
+    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
+    r"|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n"
+    r"|^.*Warning: .*(?:\n(?!.*Warning: ).*)*?\(Triggered internally at .*\n  .*\n",
+    re.MULTILINE,
+)
+"""A line of torch's log, or a warning of torch or of its C++ code with the line that it is about. They may be about
+breaks, so they are ignored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,13 +46,23 @@ class Terms:
     """(aspect, path) of what differs between two runs of the same program."""
 
 
-def call_differs(expected: Call, actual: Call, before: Observation, after: Observation, terms: Terms) -> str:
-    """Describe the first difference between two calls; empty when there is none.
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """The first difference between two calls."""
+
+    aspect: str
+    text: str
+
+
+def call_differs(
+    expected: Call, actual: Call, before: Observation, after: Observation, terms: Terms
+) -> Difference | None:
+    """Find the first difference between two calls; None if there is none.
 
     `before` is the observation of the program, `after` that of the changed program.
     """
     if ERROR not in terms.left_out and (found := _errors_differ(expected, actual)):
-        return found
+        return Difference(ERROR, found)
     names = _moved_names(before.before, after.before)
     for aspect in ASPECTS:
         if aspect in terms.left_out or aspect not in expected.seen or aspect not in actual.seen:
@@ -55,8 +71,7 @@ def call_differs(expected: Call, actual: Call, before: Observation, after: Obser
         if aspect == STATE:
             found = _states_differ(before.before, one, _renamed(after.before, names), two, terms)
         elif aspect == MEMORY:
-            known = {*_roots(before.before), "result", "inputs"}
-            found = _memory_differs(one, two, known & {*map(_root, _renamed(after.before, names)), "result", "inputs"})
+            found = _memory_differs(one, two)
         elif aspect in (OUT, ERR):
             found = "" if (aspect, aspect) in terms.unsteady else texts_differ(one[aspect], two[aspect], aspect)
         elif aspect == GRADIENTS:
@@ -64,8 +79,8 @@ def call_differs(expected: Call, actual: Call, before: Observation, after: Obser
         else:
             found = flats_differ(aspect, one, two, terms)
         if found:
-            return found
-    return ""
+            return Difference(aspect, found)
+    return None
 
 
 def _errors_differ(expected: Call, actual: Call) -> str:
@@ -109,7 +124,7 @@ def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> 
     expected, actual = _changes(was, one), _changes(own, two)
     known, roots = _roots(was), _roots(own)
     for path, leaf in expected.items():
-        if (STATE, path) in terms.unsteady or _root(path) in _FUNCTIONS_OWN:
+        if (STATE, path) in terms.unsteady:
             continue
         if path not in actual:
             if path in two and leaf is not None and not _differ(leaf, two[path], path, terms.closeness):
@@ -125,12 +140,15 @@ def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> 
     return ""
 
 
-_FUNCTIONS_OWN: frozenset[str] = frozenset()
 _GONE = ("is", "gone")
 
 
 def _differ_or_gone(expected: Leaf, actual: Leaf, path: str, closeness: Closeness) -> str:
-    if (expected == _GONE) is not (actual == _GONE) if isinstance(expected, tuple) or isinstance(actual, tuple) else False:
+    if (
+        (expected == _GONE) is not (actual == _GONE)
+        if isinstance(expected, tuple) or isinstance(actual, tuple)
+        else False
+    ):
         return f"{path}: {told(actual)} instead of {told(expected)}"
     return _differ(expected, actual, path, closeness)
 
@@ -173,9 +191,10 @@ def _renamed(flat: Flat, names: Mapping[str, str]) -> Flat:
     return {names.get(_root(path), _root(path)) + path[len(_root(path)) :]: leaf for path, leaf in flat.items()}
 
 
-def _memory_differs(one: Flat, two: Flat, known: set[str]) -> str:
+def _memory_differs(one: Flat, two: Flat) -> str:
+    """How results and inputs share memory in another way, with each other or with what the program holds."""
     for pair in sorted(one.keys() ^ two.keys()):
-        if all(_root(path) in known for path in pair.split(" and ")):
+        if {"result", "inputs"} & {*map(_root, pair.split(" and "))}:
             return f"{pair} share{' no' if pair in one else ''} memory, unlike in eager"
     return ""
 
@@ -211,8 +230,9 @@ def _is_zero(leaf: Leaf) -> bool:
 
 
 def texts_differ(expected: str, actual: str, name: str) -> str:
-    """Describe the first line that differs. Numbers count in the places that were printed; brackets and spaces don't."""
-    before, after = ([line for line in text.splitlines() if line.strip()] for text in (expected, actual))
+    """Describe the first line that differs. Numbers count in the places that were printed, brackets do not."""
+    texts = (_OF_TORCH.sub("", text) for text in (expected, actual))
+    before, after = ([line for line in text.splitlines() if line.strip()] for text in texts)
     for number, (one, two) in enumerate(zip(before, after, strict=False), 1):
         if not _lines_are_same(one, two):
             return f"{name}, line {number}: {two!r:.120} instead of {one!r:.120}"
@@ -230,14 +250,20 @@ def _lines_are_same(one: str, two: str) -> bool:
     if _words(one) != _words(two):
         return False
     pairs = zip(_NUMBER.finditer(one), _NUMBER.finditer(two), strict=False)
-    return len(_NUMBER.findall(one)) == len(_NUMBER.findall(two)) and all(_is_near(mine, other) for mine, other in pairs)
+    return len(_NUMBER.findall(one)) == len(_NUMBER.findall(two)) and all(
+        _is_near(mine, other) for mine, other in pairs
+    )
 
 
 def _is_near(mine: re.Match[str], other: re.Match[str]) -> bool:
     places = min(len(mine["places"] or ""), len(other["places"] or ""))
     exponent = max(int(mine["exponent"] or 0), int(other["exponent"] or 0))
     one, two = float(mine[0]), float(other[0])
-    return one == two or (one != one and two != two) or abs(one - two) <= (1.5 * 10.0 ** (exponent - places) if places else 0)
+    return (
+        one == two
+        or (one != one and two != two)
+        or abs(one - two) <= (1.5 * 10.0 ** (exponent - places) if places else 0)
+    )
 
 
 def _words(line: str) -> str:
@@ -258,8 +284,6 @@ def _unsteady(one: Observation, again: Observation, terms: Terms) -> Iterator[tu
                     yield aspect, aspect
                 continue
             for path in {*flat, *compared}:
-                if path not in flat or path not in compared or _differ(flat[path], compared[path], path, terms.closeness):
+                both = path in flat and path in compared
+                if not both or _differ(flat[path], compared[path], path, terms.closeness):
                     yield aspect, path
-
-
-_USED = RESULT, INPUTS

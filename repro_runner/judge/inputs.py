@@ -8,21 +8,11 @@ from typing import Any
 
 import torch
 
+from registry.model import LIMIT_KINDS
 from repro_runner.values import map_tensors, tensors_in
 
-KINDS = {
-    "size": "other sizes",
-    "zero": "zeros",
-    "negative": "numbers of the other sign",
-    "nan": "NaN",
-    "inf": "infinity",
-    "large": "large numbers",
-    "strided": "inputs that are not contiguous",
-    "dtype": "another dtype",
-    "number": "other Python numbers",
-    "other side": "inputs that take another branch",
-}
-"""Each kind of other inputs -> what they are."""
+_SMALL = 64
+"""Sizes up to this are tried several times as large, too."""
 SEARCHED = 24
 """How many inputs are tried to reach a branch that nothing reached."""
 _SCALES = ((10.0, 0.0), (0.01, 0.0), (1.0, 3.0), (1.0, -3.0), (-1.0, 0.0), (0.0, 1.0), (100.0, 0.0), (0.0, -1.0))
@@ -30,7 +20,7 @@ _SCALES = ((10.0, 0.0), (0.01, 0.0), (1.0, 3.0), (1.0, -3.0), (-1.0, 0.0), (0.0,
 
 def kind_of(variation: str) -> str:
     """`size` for `size 4 to 5`."""
-    return next((kind for kind in KINDS if variation.startswith(kind)), "")
+    return next((kind for kind in LIMIT_KINDS if variation.startswith(kind)), "")
 
 
 def plain_variations() -> tuple[str, ...]:
@@ -43,10 +33,14 @@ def variations_of(given: tuple[Any, ...]) -> Iterator[str]:
     sizes = sorted({size for tensor in tensors_in(given) for size in tensor.shape})
     for size in sizes:
         yield f"size {size} to {size + 1}"
+        if size <= _SMALL:
+            yield f"size {size} to {4 * size + 1}"
         if size > 1:
             yield f"size {size} to 1"
     if len(sizes) > 1:
         yield "size of all by 1"
+    places = [at for at, value in enumerate(given) if isinstance(value, torch.Tensor)]
+    yield from (f"large {at}" for at in places if len(places) > 1)
     yield from (f"number {at}" for at, value in enumerate(given) if type(value) in (int, float, bool))
 
 
@@ -59,11 +53,15 @@ def vary(given: tuple[Any, ...], variation: str) -> tuple[Any, ...]:
     """The inputs, changed. Raises what torch raises where these inputs can't be changed so."""
     kind = kind_of(variation)
     if kind in _NUMBERS:
-        return _with_numbers(given, lambda tensor: _NUMBERS[kind](tensor))
+        of_one = variation.rpartition(" ")[2]
+        chosen = given[int(of_one)] if of_one.isdigit() else given
+        _with_numbers(chosen, lambda tensor: _NUMBERS[kind](tensor))
+        return given
     if kind == "other side":
         at = int(variation.rpartition(" ")[2])
         scale, shift = _SCALES[at % len(_SCALES)]
-        return _with_numbers(given, lambda tensor: tensor * scale + shift * (1 + at // len(_SCALES)))
+        _with_numbers(given, lambda tensor: tensor * scale + shift * (1 + at // len(_SCALES)), integers=at % 3 == 2)
+        return given
     if kind == "number":
         place = int(variation.rpartition(" ")[2])
         return tuple(_other_number(value) if at == place else value for at, value in enumerate(given))
@@ -81,24 +79,23 @@ def _first_and_last(tensor: torch.Tensor, first: float, last: float) -> torch.Te
 
 _NUMBERS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "zero": torch.zeros_like,
-    "negative": torch.neg,
+    "negative": lambda tensor: -tensor.abs(),
     "nan": lambda tensor: _first_and_last(tensor, float("nan"), float("nan")),
     "inf": lambda tensor: _first_and_last(tensor, float("inf"), float("-inf")),
     "large": lambda tensor: tensor * 1e4,
 }
 
 
-def _with_numbers(given: tuple[Any, ...], change: Callable[[torch.Tensor], torch.Tensor]) -> tuple[Any, ...]:
-    """Other numbers in the same memory, so that inputs share it as before."""
+def _with_numbers(given: Any, change: Callable[[torch.Tensor], torch.Tensor], *, integers: bool = False) -> None:
+    """Put other numbers into the same memory, so that inputs share it as before."""
 
     def changed(tensor: Any, _place: str) -> Any:
-        if isinstance(tensor, torch.Tensor) and (tensor.dtype.is_floating_point or tensor.dtype.is_complex):
+        if isinstance(tensor, torch.Tensor) and (integers or tensor.dtype.is_floating_point or tensor.dtype.is_complex):
             with torch.no_grad():
                 tensor.data.copy_(change(tensor.detach()))
         return tensor
 
     map_tensors(given, changed, "inputs")
-    return given
 
 
 def _mapped(given: tuple[Any, ...], change: Callable[[torch.Tensor], torch.Tensor]) -> tuple[Any, ...]:

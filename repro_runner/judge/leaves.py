@@ -134,10 +134,8 @@ def leaves_differ(expected: Leaf, actual: Leaf, where: str, closeness: Closeness
         return _tensors_differ(expected, actual, where, closeness)
     if type(expected) is not type(actual):
         return f"{where}: {told(actual)} instead of {told(expected)}"
-    if isinstance(expected, float | complex):
-        same = _is_close(expected, actual, closeness)
-    else:
-        same = expected == actual
+    is_number = isinstance(expected, float | complex)
+    same = _is_close(expected, actual, closeness) if is_number else expected == actual
     return "" if same else f"{where}: {told(actual)} instead of {told(expected)}"
 
 

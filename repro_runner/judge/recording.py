@@ -86,14 +86,14 @@ class Calls:
             if raised is None:
                 walk.add(value, "result")
                 seen[RESULT] = {path: walk.flat[path] for path in walk.flat if path not in held and path not in inputs}
-            seen[MEMORY] = {pair: True for pair in shared_memory(walk.memory)}
+            seen[MEMORY] = dict.fromkeys(shared_memory(walk.memory), True)
         seen[FILES] = files_below(self._files[0].parent, self._is_ours)
         return Call(
             plan=plan,
             given=before,
             seen=seen,
             error=(type(raised).__name__, str(raised)) if raised else ("", ""),
-            deliberate=bool(raised) and self._is_deliberate(raised),
+            deliberate=self._is_deliberate(raised),
         )
 
     def _flat_inputs(self, given: tuple[Any, ...]) -> Flat:
@@ -117,9 +117,9 @@ class Calls:
         flat = {place: one if one is None else leaf_of(one, self._room) for place, one in found.items()}
         return Call(plan=plan, seen={GRADIENTS: flat})
 
-    def _is_deliberate(self, error: BaseException) -> bool:
+    def _is_deliberate(self, error: BaseException | None) -> bool:
         """Whether a `raise` or an `assert` of the program is where it comes from."""
-        frames = traceback.extract_tb(error.__traceback__)
+        frames = traceback.extract_tb(error.__traceback__ if error else None)
         own = [frame for frame in frames if Path(frame.filename) in self._files]
         if not own or own[-1] is not frames[-1] or own[-1].lineno is None:
             return False

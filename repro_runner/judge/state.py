@@ -56,7 +56,10 @@ class Walk:
             (torch.nn.Module, _inside_module),
             (torch.Tensor, _inside_tensor),
             (Mapping, _inside_mapping),
-            (list | tuple | collections.deque, lambda one, path: ((f"{path}[{at}]", each) for at, each in enumerate(one))),
+            (
+                list | tuple | collections.deque,
+                lambda one, path: ((f"{path}[{at}]", each) for at, each in enumerate(one)),
+            ),
             (set | frozenset, lambda one, path: ((f"{path}{{{at}}}", each) for at, each in enumerate(_sorted(one)))),
             (weakref.ref, lambda one, path: iter([(f"{path}()", one())])),
             (type, self._inside_class),
@@ -154,6 +157,10 @@ def _content(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return None  # not yet bound
+
+
+def _inside_list(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    return ((f"{path}[{at}]", each) for at, each in enumerate(list(value)))
 
 
 def _inside_partial(value: functools.partial[Any], path: str) -> Iterator[tuple[str, Any]]:

@@ -3,14 +3,11 @@ and whether torch itself is still what it was."""
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import gc
 import hashlib
 import importlib
 import logging
-import math
-import operator
 import os
 import random
 import re
@@ -29,7 +26,17 @@ from repro_runner.judge.leaves import Flat, described
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
-_EVENTS = ("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.chmod", "os.kill", "os.system")
+_EVENTS = (
+    "os.remove",
+    "os.rename",
+    "os.rmdir",
+    "os.mkdir",
+    "os.link",
+    "os.symlink",
+    "os.chmod",
+    "os.kill",
+    "os.system",
+)
 _EVENTS += ("os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "subprocess.Popen", "socket.connect", "socket.bind")
 _LONGEST_FILE = 64 << 20
 
@@ -106,7 +113,7 @@ def _records(found: list[str]) -> Iterator[None]:
             found.append(text + (f" ({record.exc_info[0].__name__})" if record.exc_info and record.exc_info[0] else ""))
         handle(logger, record)
 
-    logging.Logger.handle = handle_and_note  # type: ignore[method-assign]
+    logging.Logger.handle = handle_and_note  # type: ignore[method-assign, assignment]
     logging.root.setLevel(logging.DEBUG)
     try:
         yield
@@ -171,19 +178,19 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
 
 def _short(value: Any) -> str:
     text = os.fsdecode(value) if isinstance(value, str | bytes | os.PathLike) else f"{value!r:.80}"
-    return re.sub(r"/tmp/tmp\w+", "/tmp/…", text.replace(f"{os.getcwd()}/", ""))
+    return re.sub(r"/tmp/tmp\w+", "/tmp/…", text.replace(f"{Path.cwd()}/", ""))
 
 
 def _by_torch() -> bool:
     """Whether torch is the one that asks: the nearest frame that is not of Python's own library is torch's."""
     frame = sys._getframe(2)
-    library = os.path.dirname(os.__file__)
+    library = str(Path(os.__file__).parent)
     while frame is not None:
         file = frame.f_code.co_filename
         if file.startswith(_TORCH):
             return True
         if not file.startswith((library, "<frozen")) or "site-packages" in file:
-            return "torch" in file.split(os.sep) or file == __file__
+            return "torch" in Path(file).parts or file == __file__
         frame = frame.f_back  # type: ignore[assignment]
     return False
 
@@ -220,7 +227,7 @@ def modes() -> Flat:
         "dispatch modes": torch._C._len_torch_dispatch_stack(),
         "recursion limit": sys.getrecursionlimit(),
         "garbage collection": gc.isenabled(),
-        "current folder": os.getcwd(),
+        "current folder": Path.cwd().name,
         "environment variables": _digest(str(sorted(os.environ.items()))),
         "filters of warnings": len(warnings.filters),
         "level of the root logger": logging.getLogger().level,
@@ -231,7 +238,7 @@ def modes() -> Flat:
 def random_states() -> Flat:
     """How far each generator of random numbers was drawn from."""
     states = {"random": _digest(str(random.getstate())), "torch": _digest(torch.get_rng_state().numpy().tobytes())}
-    if torch.cuda.is_available() and torch.cuda.is_initialized():
+    if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         states["torch on the GPU"] = _digest(torch.cuda.get_rng_state().numpy().tobytes())
     if (numpy := sys.modules.get("numpy")) is not None and "numpy.random" in sys.modules:
         states["numpy"] = _digest(str(numpy.random.get_state()))
@@ -246,10 +253,27 @@ _GUARDED = (
     *("torch", "torch.Tensor", "torch._C._TensorBase", "torch.nn.functional", "torch.nn.Module", "torch.autograd"),
     *("torch.autograd.Function", "torch.testing", "torch.compiler", "torch.random", "torch.linalg", "torch.special"),
     *("torch.library", "torch._dynamo", "torch._dynamo.exc", "torch._dynamo.utils", "torch._dynamo.eval_frame"),
-    *("builtins", "math", "operator", "random", "time", "os", "json", "pickle", "logging", "logging.Logger", "warnings"),
+    *(
+        "builtins",
+        "math",
+        "operator",
+        "random",
+        "time",
+        "os",
+        "json",
+        "pickle",
+        "logging",
+        "logging.Logger",
+        "warnings",
+    ),
     *("hashlib", "copy", "functools", "sys", "contextlib"),
 )
-_SETTINGS = ("torch._dynamo.config", "torch._inductor.config", "torch._functorch.config", "torch.fx.experimental._config")
+_SETTINGS = (
+    "torch._dynamo.config",
+    "torch._inductor.config",
+    "torch._functorch.config",
+    "torch.fx.experimental._config",
+)
 _UNSTEADY = frozenset({"torch.Storage"})
 """It follows the default dtype."""
 
@@ -263,6 +287,7 @@ class Integrity:
     def __init__(self) -> None:
         self._owners = {name: owner for name in _GUARDED if (owner := _found(name)) is not None}
         self._owners |= {name: each for name, each in sys.modules.items() if name.startswith("repro_runner.")}
+        self._classes = {name for name, owner in self._owners.items() if isinstance(owner, type)}
         self._before = self._look()
         self._settings = settings()
 
@@ -270,7 +295,8 @@ class Integrity:
         """What is no longer what it was, by name."""
         now = self._look()
         names = self._before.keys() - _UNSTEADY
-        changed = {name: described("replaced") for name in names if now.get(name) != self._before[name]}
+        names |= {name for name in now if name.rpartition(".")[0] in self._classes}  # one that hides an inherited one
+        changed = {name: described("replaced") for name in names if now.get(name) != self._before.get(name)}
         after = settings()
         return changed | {
             name: described(f"set to {after.get(name, 'nothing')}")
@@ -278,7 +304,7 @@ class Integrity:
             if after.get(name) != was
         }
 
-    def _look(self) -> dict[str, tuple[int, ...]]:
+    def _look(self) -> dict[str, tuple[int, int]]:
         found = {}
         for name, owner in self._owners.items():
             for attribute, value in list(vars(owner).items()):
@@ -305,6 +331,3 @@ def settings() -> dict[str, str]:
             copied: Mapping[str, Any] = module.get_config_copy()
             found |= {f"{name}.{key}": f"{value!r:.200}" for key, value in copied.items()}
     return found
-
-
-_ = builtins, math, operator  # what is guarded is imported

@@ -28,7 +28,6 @@ from repro_runner.runner.requires import requirements, unmet
 from repro_runner.runner.scripts import failing_scripts
 from repro_runner.torch_seams import reset
 
-
 SAMPLE = """
 import torch
 

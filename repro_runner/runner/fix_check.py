@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-from registry.model import SEEDS
-from repro_runner.judge.comparing import Terms, call_differs
+from registry.model import LIMIT_KINDS, SEEDS
+from repro_runner.judge.comparing import Difference, Terms, call_differs
 from repro_runner.judge.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
-from repro_runner.judge.inputs import KINDS, kind_of
+from repro_runner.judge.inputs import kind_of
 from repro_runner.judge.observation import (
     ERR,
     ERROR,
@@ -22,18 +21,23 @@ from repro_runner.judge.observation import (
     RANDOM,
     RECORDS,
     STATE,
+    TORCH,
     WARNINGS,
     Call,
     Observation,
     Plan,
 )
-from repro_runner.runner.part import Part, no_fix
+from repro_runner.runner.part import no_fix
 from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Setting
 
 _EFFECTS = frozenset({STATE, OUT, ERR, RECORDS, WARNINGS, FILES, EVENTS, RANDOM, MODES})
 """What EFFECTS excuses."""
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
+
+
+GRAPHS, HIDDEN, LIMITS = "graphs", "hidden work", "limits"
+"""Reasons beside the aspects in which two runs differ."""
 
 
 def check_isolated(program: ProgramRuns, name: str, text: str) -> dict[str, Any]:
@@ -44,13 +48,17 @@ def check_isolated(program: ProgramRuns, name: str, text: str) -> dict[str, Any]
         return no_fix(found.failure)
     terms = replace(program.terms(program.plain), left_out=NOT_OF_A_PROGRAM | _EFFECTS)
     unlike = call_differs(program.first.calls[0], found.calls[0], program.first, found, terms)
-    record = {"breaks": found.more["breaks"], "graphs": found.more["graphs"], "equal": not unlike}
-    return {**record, **({"cause": unlike} if unlike else {}), "miscounted": found.more["miscounted"]}
+    record = {"breaks": found.more["breaks"], "graphs": found.more["graphs"], "equal": unlike is None}
+    return {**record, **({"cause": unlike.text} if unlike else {}), "miscounted": found.more["miscounted"]}
 
 
 def check_fix(program: ProgramRuns, name: str, text: str) -> dict[str, Any]:
     """The record of a fix."""
     return _FixCheck(program, name, text).record()
+
+
+def _torch_changed(found: Observation) -> Difference:
+    return Difference(TORCH, f"it leaves torch changed: {', '.join(sorted(found.replaced)[:3])}")
 
 
 class _FixCheck:
@@ -63,6 +71,7 @@ class _FixCheck:
         self._limits_met: set[str] = set()
         self._excused = bool(said.get("GRADIENT", {}).get(name))
         self._left_out = _EFFECTS if said.get("EFFECTS", {}).get(name) else frozenset()
+        self._double: Observation | None = None
         self._opaque_is_meant = bool(said.get("OPAQUE", {}).get(name))
 
     def record(self) -> dict[str, Any]:
@@ -75,7 +84,6 @@ class _FixCheck:
         raised = next((call for call in compiled.calls if self._is_plain(call.plan) and call.error[0]), None)
         if raised is not None and not program.eager_raises:
             return {**no_fix(": ".join(raised.error), counts["breaks"]), "miscounted": counts["miscounted"]}
-        unlike = self._unlike(program.plain, compiled) or self._why_no_fix(compiled)
         differs = bool(self._unlike(program.plain, compiled, plain=True))
         record: dict[str, Any] = {
             "compiles": True,
@@ -85,13 +93,15 @@ class _FixCheck:
             "graphs": counts["graphs"],
             "ops": counts["ops"],
         }
-        unlike = unlike or self._elsewhere()
+        refusal = self._why_no_fix(compiled) or self._unlike(program.plain, compiled) or self._elsewhere()
         if program.job.thorough and not differs:
-            record |= self._gradients(compiled)
-        cause = unlike or record.pop("cause", "") or self._stale_limit()
-        record |= self._scope()
-        holds = not cause and record.get("gradient") != "excused"
-        return {**record, "holds": holds, **({"cause": cause} if cause else {}), "miscounted": counts["miscounted"]}
+            gradient, unlike = self._gradients(compiled)
+            record["gradient"] = gradient
+            refusal = refusal or unlike
+        refusal = refusal or self._stale_limit()
+        holds = not refusal and record.get("gradient") != "excused"
+        why = {"cause": refusal.text, "aspect": refusal.aspect} if refusal else {}
+        return {**record, **self._scope(), "holds": holds, **why, "miscounted": counts["miscounted"]}
 
     def _compiled(self, setting: Setting) -> Observation:
         plans = [call.plan for call in self._expected(setting).calls]
@@ -109,8 +119,10 @@ class _FixCheck:
         """What eager gives: the program, or the fix itself if the program raises there."""
         return self._eager(setting) if self._program.eager_raises else self._program.expected(setting)
 
-    def _unlike(self, setting: Setting, found: Observation, *, plain: bool = False, eager: bool = False) -> str:
-        """How what was found differs from the program in eager, with the inputs; empty if it does not."""
+    def _unlike(
+        self, setting: Setting, found: Observation, *, plain: bool = False, eager: bool = False
+    ) -> Difference | None:
+        """How what was found differs from the program in eager, with the inputs; None if it does not."""
         expected = self._expected(setting)
         for call in expected.calls:
             other = found.call(call.plan)
@@ -121,8 +133,8 @@ class _FixCheck:
                 if (kind := kind_of(call.plan.variation)) in self._limits:
                     self._limits_met.add(kind)
                 else:
-                    return f"{self._where(setting, call.plan, eager=eager)}{unlike}"
-        return ""
+                    return replace(unlike, text=f"{self._where(setting, call.plan, eager=eager)}{unlike.text}")
+        return None
 
     def _terms(self, setting: Setting, plan: Plan, *, eager: bool) -> Terms:
         terms = self._program.terms(setting)
@@ -133,16 +145,13 @@ class _FixCheck:
             left_out |= {STATE}
         if plan.variation:
             terms = replace(terms, closeness=replace(terms.closeness, by_size=True, ignored=frozenset({"stride"})))
-        return replace(terms, left_out=left_out | self._without_text())
-
-    def _without_text(self) -> frozenset[str]:
-        return frozenset({ERROR}) if self._program.eager_raises and False else frozenset()
+        return replace(terms, left_out=left_out)
 
     def _where(self, setting: Setting, plan: Plan, *, eager: bool) -> str:
         """`with NaN, in double: `."""
         words = []
         if plan.variation:
-            words.append(f"with {KINDS[kind_of(plan.variation)]} ({plan.variation})")
+            words.append(f"with {LIMIT_KINDS[kind_of(plan.variation)]} ({plan.variation})")
         elif plan.seed not in SEEDS:
             words.append(f"with inputs of seed {plan.seed}")
         words += ["in double"] if setting.dtype != self._program.plain.dtype else []
@@ -153,73 +162,69 @@ class _FixCheck:
     def _is_plain(self, plan: Plan) -> bool:
         return not plan.variation and not plan.gradients
 
-    def _why_no_fix(self, compiled: Observation) -> str:
-        """Why a function that gives what eager gives is no fix all the same; empty if it may be one."""
+    def _why_no_fix(self, compiled: Observation) -> Difference | None:
+        """Why a function that gives what eager gives is no fix all the same; None if it may be one."""
         found = compiled.more
-        if found["breaks"]:
-            return "it breaks the graph"
-        if not found["ops"]:
-            return "no operation is in a graph: nothing is compiled"
         hidden = sorted(set(found["made up"]) - self._program.made_up)
+        if found["breaks"]:
+            return Difference(GRAPHS, "it breaks the graph")
+        if not found["ops"]:
+            return Difference(GRAPHS, "no operation is in a graph: nothing is compiled")
         if hidden and not self._opaque_is_meant:
-            return (
-                f"torch does not see what {', '.join(hidden)} does: it is made for this; call it isolated..., or argue in "
-                "OPAQUE"
-            )
+            why = "which is made for this; call it isolated..., or argue in OPAQUE"
+            return Difference(HIDDEN, f"torch does not see what {', '.join(hidden)} does, {why}")
         if compiled.replaced:
-            return f"it leaves torch changed: {', '.join(sorted(compiled.replaced)[:3])}"
-        if found.get("graphs of equal calls", 0) > _AGAIN // 2:
-            return f"it is compiled again in every call: {found['graphs of equal calls']} graphs in {_AGAIN} equal calls"
-        return ""
+            return _torch_changed(compiled)
+        if (again := found.get("graphs of equal calls", 0)) > _AGAIN // 2:
+            return Difference(GRAPHS, f"it is compiled again in every call: {again} graphs in {_AGAIN} equal calls")
+        return None
 
-    def _elsewhere(self) -> str:
-        """How it differs in eager, and in other settings; empty if it does not."""
+    def _elsewhere(self) -> Difference | None:
+        """How it differs in eager, and in other settings; None if it does not."""
         program = self._program
-        if not program.closely:
-            return ""
-        for setting in program.settings:
+        for setting in program.settings if program.closely else ():
             expected = program.expected(setting)
             if expected.failure or not any(self._is_plain(call.plan) for call in expected.calls):
                 continue  # the program itself can't be run so
-            eager = self._eager(setting)
-            if unlike := eager.failure or self._unlike(setting, eager, eager=True):
-                return unlike
-            if eager.replaced:
-                return f"run in eager, it leaves torch changed: {', '.join(sorted(eager.replaced)[:3])}"
+            found = [(self._eager(setting), True)]
             if setting.dtype != program.plain.dtype:
-                compiled = self._compiled(setting)
-                self._double = compiled
-                if unlike := compiled.failure or self._unlike(setting, compiled):
+                self._double = self._compiled(setting)
+                found.append((self._double, False))
+            for run, eager in found:
+                if run.failure:
+                    return Difference(ERROR, run.failure)
+                if unlike := self._unlike(setting, run, eager=eager) or (_torch_changed(run) if run.replaced else None):
                     return unlike
-        return ""
+        return None
 
-    def _gradients(self, compiled: Observation) -> dict[str, Any]:
-        """The fields of the record about gradients."""
+    def _gradients(self, compiled: Observation) -> tuple[str, Difference | None]:
+        """What is known of the gradients: the field of the record, and how they differ."""
         program = self._program
         runs = [(program.plain, compiled)]
-        if program.closely and hasattr(self, "_double"):
+        if self._double is not None:
             runs.append((program.settings[1], self._double))
-        compared = reasons = ""
+        compared = none = ""
         for setting, found in runs:
             for call, other in self._flows(setting, found):
-                if other.error[0]:
-                    return self._gradient_differs(f"with inputs that require grad it raised {': '.join(other.error)}")
                 terms = self._terms(setting, call.plan, eager=False)
-                if unlike := call_differs(call, other, program.expected(setting), found, terms):
-                    if (kind := kind_of(call.plan.variation)) in self._limits:
-                        self._limits_met.add(kind)
-                        continue
-                    return self._gradient_differs(f"{self._where(setting, call.plan, eager=False)}{unlike}")
-                if any(leaf is not None for flows in (call, other) for leaf in flows.seen[GRADIENTS].values()):
+                unlike = call_differs(call, other, program.expected(setting), found, terms)
+                kind = kind_of(call.plan.variation)
+                if unlike and kind in self._limits:
+                    self._limits_met.add(kind)
+                elif unlike and self._excused:
+                    return "excused", None
+                elif unlike:
+                    where = self._where(setting, call.plan, eager=False)
+                    said = "with inputs that require grad it " if other.error[0] else ""
+                    return "differs", replace(unlike, text=f"{where}{said}{unlike.text}")
+                elif any(leaf is not None for flows in (call, other) for leaf in flows.seen[GRADIENTS].values()):
                     compared = "equal"
                 else:
-                    reasons = NO_GRAD_FN
+                    none = NO_GRAD_FN
         if self._excused and compared and program.job.backend == "eager":  # with another backend it may not be needed
-            return {"gradient": "differs", "cause": "GRADIENT says that the gradients differ, but they are those of eager"}
-        return {"gradient": compared or reasons or self._why_no_flow()}
-
-    def _gradient_differs(self, unlike: str) -> dict[str, Any]:
-        return {"gradient": "excused"} if self._excused else {"gradient": "differs", "cause": unlike}
+            why = "GRADIENT says that the gradients differ, but they are those of eager"
+            return "differs", Difference(GRADIENTS, why)
+        return compared or none or self._why_no_flow(), None
 
     def _flows(self, setting: Setting, found: Observation) -> Iterator[tuple[Call, Call]]:
         for call in self._expected(setting).calls:
@@ -231,9 +236,10 @@ class _FixCheck:
         flows: Sequence[Call] = [call for call in self._program.refused if call.plan.gradients]
         return NO_INPUT if any(call.error[0] == "no input" for call in flows) else EAGER_RAISES
 
-    def _stale_limit(self) -> str:
-        stale = sorted(self._limits.keys() - self._limits_met)
-        return f"LIMITS says that it does not hold for {stale[0]}, but no difference was found there" if stale else ""
+    def _stale_limit(self) -> Difference | None:
+        stale = sorted(self._limits.keys() - self._limits_met) if self._program.closely else []
+        why = "but no difference was found there"
+        return Difference(LIMITS, f"LIMITS says that it does not hold for {stale[0]}, {why}") if stale else None
 
     def _scope(self) -> dict[str, Any]:
         """Which other inputs it was tried on, and what of the program never ran."""
@@ -241,11 +247,8 @@ class _FixCheck:
         if not program.closely or program.eager_raises:
             return {}
         tried = {kind_of(call.plan.variation) for call in program.expected(program.plain).calls} - {""}
-        scope: dict[str, Any] = {"tried": [kind for kind in KINDS if kind in tried]}
+        scope: dict[str, Any] = {"tried": [kind for kind in LIMIT_KINDS if kind in tried]}
         kept = {line.strip() for line in self._text.splitlines()}
         if never := [f"{one.line}: {one.text}" for one in program.never_reached if one.text not in kept]:
             scope["never_reached"] = never
         return scope
-
-
-_ = partial

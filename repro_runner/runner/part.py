@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -108,9 +109,7 @@ def _guards_not_timed() -> Iterator[None]:
 class Part:
     """One function of a repro under one backend: it is called, or compiled, and what it does is recorded."""
 
-    def __init__(
-        self, job: ReproRun, module: types.ModuleType, function: Callable[..., Any], folder: Path
-    ) -> None:
+    def __init__(self, job: ReproRun, module: types.ModuleType, function: Callable[..., Any], folder: Path) -> None:
         self.job, self.module, self.function, self.folder = job, module, function, folder
         self.text = ProgramText(job.source)
         self.calls = Calls(
@@ -124,7 +123,7 @@ class Part:
         """Lines that torch's log does not report as often as they are captured. Nothing may be in it."""
 
     def eager(self, plans: Sequence[Plan], *, traced: bool = False) -> Observation:
-        """What the function does in eager. With `traced`, `more` has what ran of it, and which other inputs there are."""
+        """What the function does in eager. With `traced`, `more` has what ran of it, and other inputs to try."""
         before = self.calls.state()
         if not traced:
             return Observation(before=before, calls=tuple(self.calls.make(self.function, plans)))
@@ -137,7 +136,7 @@ class Part:
             with noted(frozenset({file}), new, lines if plan.seed in SEEDS and not plan.variation else set()):
                 calls += self.calls.make(self.function, [plan])
             # An input that was only searched for counts if it reaches something.
-            if not plan.variation.startswith("other side") or not calls[-1].failed and new - positions:
+            if not plan.variation.startswith("other side") or (not calls[-1].failed and new - positions):
                 positions |= new
             else:
                 calls.pop()
@@ -175,8 +174,8 @@ class Part:
     def compiled(self, plans: Sequence[Plan], *, again: int = 0) -> Observation:
         """What the function does when it is compiled whole.
 
-        It is also compiled with breaks allowed: fullgraph=True captures `.item()`, which hides a break. With `again`, it
-        is called so often with the first inputs at the end, and the new graphs are counted.
+        It is also compiled with breaks allowed: fullgraph=True captures `.item()`, which hides a break. With `again`,
+        it is called so often with the first inputs once more, and the new graphs are counted.
         """
         before = self.calls.state()
         whole, counts, calls = self._run_compiled(plans, fullgraph=True, again=again)
@@ -219,7 +218,7 @@ class Part:
     ) -> tuple[list[CapturedBreak], dict[str, int], list[Call]]:
         """Compile once and make the calls. Returns (breaks, graphs and operations, calls).
 
-        Counted is what plain inputs of SEEDS compile: others may be drawn, and a record has to be the same in every run.
+        Counted is what plain inputs of SEEDS compile: others are drawn, and a record has to be the same in every run.
         """
         reset()
         dynamo_utils.counters.clear()
@@ -231,11 +230,12 @@ class Part:
             compiled = self._compiled(fullgraph=fullgraph, backend=backend)
             calls = list(self.calls.make(compiled, plain))
             counts = {"graphs": stats["unique_graphs"], "ops": stats["calls_captured"]}
-            calls += self.calls.make(compiled, [plan for plan in plans if plan not in plain])
             if again:
-                before = stats["unique_graphs"]
-                ended = [call for call in self.calls.make(compiled, plans[:1] * again) if call.failed]
-                counts["graphs of equal calls"] = stats["unique_graphs"] - before + again * bool(ended)
+                ended = [call for call in self.calls.make(compiled, [plans[0]] * again) if call.failed]
+                counts["graphs of equal calls"] = stats["unique_graphs"] - counts["graphs"] + again * bool(ended)
+            for _, alike in groupby((plan for plan in plans if plan not in plain), key=_tensors_of):
+                reset()  # other tensors are compiled anew, and not counted among the times that a user's would be
+                calls += self.calls.make(compiled, list(alike))
         if logged.complete:
             unlike = miscounted(logged.reports, recorder.reports(logged.reports))
             self.miscounted += [f"{self.function.__name__}: {self._recorded(one)}" for one in unlike]
@@ -291,6 +291,13 @@ def _look(targets: list[Any], graph: torch.fx.GraphModule, _inputs: object, **_o
     targets.extend(calls_of(graph))
     forward: Callable[..., Any] = graph.forward
     return forward
+
+
+def _tensors_of(plan: Plan) -> str:
+    """What the tensors of a call are like: those of calls for which this is the same have the same metadata."""
+    return plan.gradients or (
+        plan.variation if plan.variation.startswith(("size", "strided", "dtype", "number")) else ""
+    )
 
 
 def _missing_settings(settings: Mapping[str, Any]) -> str:

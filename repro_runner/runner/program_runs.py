@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -43,15 +44,21 @@ class Forks:
         self.job = job
         self._folder = folder
         self._integrity = Integrity()
+        self._number = 0
 
     def run(self, text: str, name: str, setting: Setting, work: Callable[[Part], Observation]) -> Observation:
         """What `work` returns of one function that was loaded in a fork."""
         job = replace(self.job, load_seed=setting.load_seed)
         text = with_other_constants(text, setting.other_constants) if setting.other_constants else text
 
+        self._number += 1
+        own = self._folder / f"run{self._number}"  # what one writes is not there for the next
+        own.mkdir()
+
         def in_child() -> bytes:
+            os.chdir(own)
             torch.set_default_dtype(setting.dtype)
-            return dump(run_here(job, text, name, self._folder, self._integrity, work))
+            return dump(run_here(job, text, name, own, self._integrity, work))
 
         return load(in_fork(in_child))
 
@@ -84,7 +91,7 @@ class ProgramRuns:
         (call, *_), expected = self.compiled.calls, self.first.calls[0]
         terms = replace(self.terms(self.plain), left_out=self.terms(self.plain).left_out | NOT_OF_A_PROGRAM)
         different = call_differs(expected, call, self.first, self.compiled, terms)
-        self.record = {**self.compiled.more["record"], "equal": not different}
+        self.record = {**self.compiled.more["record"], "equal": different is None}
         self.seen: list[str] = self.compiled.more["seen"]
         self.made_up = frozenset(self.compiled.more["made up"])
         self.miscounted: list[str] = self.compiled.more["miscounted"]
@@ -127,7 +134,7 @@ class ProgramRuns:
         return unsteady_paths(self.first, self.expected(self.plain), Terms())
 
     def expected(self, setting: Setting) -> Observation:
-        """What the program does in eager, on all inputs that it takes. Fixes are called with the same, in this order."""
+        """What the program does in eager, on all inputs that it takes. Fixes get the same, in this order."""
         if setting not in self._expected:
             self._expected[setting] = self._settle(setting)
         return self._expected[setting]
