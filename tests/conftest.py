@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator, Iterator
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,10 +43,10 @@ def pytest_configure() -> None:
 
 
 CACHES = ("__pycache__/", ".cache/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/")
-_lying_there = pytest.StashKey[set[str]]()
+_lying_there = pytest.StashKey[AbstractSet[object]]()
 
 
-def _lies_in_the_working_tree() -> set[str]:
+def _lies_in_the_working_tree() -> AbstractSet[object]:
     """What git sees that is not committed, ignored files too; caches of tools may come and go."""
     command = ["git", "status", "--porcelain", "--ignored"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -63,7 +64,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     said: somebody may work in the tree meanwhile."""
     if _lying_there not in session.stash:
         return
-    if left := sorted(_lies_in_the_working_tree() - session.stash[_lying_there]):
+    if left := sorted(_lies_in_the_working_tree() - session.stash[_lying_there], key=str):
         print("\nthe tests left this in the working tree:", *left, sep="\n")
         if os.environ.get("CI") == "true":
             session.exitstatus = pytest.ExitCode.TESTS_FAILED

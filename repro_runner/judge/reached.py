@@ -11,6 +11,7 @@ import sys
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 Position = tuple[int, int, int, int]
 """First line, first column, last line, last column."""
@@ -21,7 +22,7 @@ def noted(files: frozenset[str], positions: set[Position], lines: set[int]) -> I
     """Add the position and the line of every instruction that runs inside the block, for code of these files."""
     ran: dict[types.CodeType, set[int]] = {}
 
-    def trace(frame: types.FrameType, event: str, _argument: object) -> object:
+    def trace(frame: types.FrameType, event: str, _argument: object) -> Any:
         if frame.f_code.co_filename not in files:
             return None
         frame.f_trace_opcodes = True
@@ -48,7 +49,7 @@ def _positions(code: types.CodeType, offsets: set[int]) -> Iterator[Position]:
         return
     for at, (line, last, column, end) in enumerate(code.co_positions()):
         if 2 * at in offsets and None not in (line, last, column, end):
-            yield line, column, last, end  # type: ignore[misc]
+            yield line, column, last, end
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +110,8 @@ class _Arm(ast.Expr):
     _fields = ("inside",)
 
     def __init__(self, inside: ast.AST) -> None:
-        super().__init__()
-        self.inside = self.value = inside
+        super().__init__(inside)  # type: ignore[arg-type]
+        self.inside = inside
         for name in ("lineno", "col_offset", "end_lineno", "end_col_offset"):
             setattr(self, name, getattr(inside, name))
 

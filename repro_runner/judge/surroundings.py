@@ -26,7 +26,7 @@ from repro_runner.judge.leaves import Flat, described
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
-_EVENTS = (
+_EVENTS: tuple[str, ...] = (
     "os.remove",
     "os.rename",
     "os.rmdir",

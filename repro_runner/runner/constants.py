@@ -14,8 +14,8 @@ def with_other_constants(source: str, kind: int) -> str:
     for node in module.body:
         if not isinstance(node, ast.Assign) or any(getattr(one, "id", "") in CONSTANTS for one in node.targets):
             continue
-        if isinstance(node.value, ast.Constant) and type(node.value.value) in (int, float):
-            number = node.value.value
+        number = node.value.value if isinstance(node.value, ast.Constant) else None
+        if isinstance(number, int | float) and not isinstance(number, bool):
             other = number + kind if isinstance(number, int) else number * (1 + kind / 4) + 0.125
             edits.append((node.value, repr(other)))
     lines = source.splitlines(keepends=True)

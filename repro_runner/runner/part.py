@@ -230,6 +230,7 @@ class Part:
             compiled = self._compiled(fullgraph=fullgraph, backend=backend)
             calls = list(self.calls.make(compiled, plain))
             counts = {"graphs": stats["unique_graphs"], "ops": stats["calls_captured"]}
+            breaks = recorder.captured(errors=False)
             if again:
                 ended = [call for call in self.calls.make(compiled, [plans[0]] * again) if call.failed]
                 counts["graphs of equal calls"] = stats["unique_graphs"] - counts["graphs"] + again * bool(ended)
@@ -239,7 +240,7 @@ class Part:
         if logged.complete:
             unlike = miscounted(logged.reports, recorder.reports(logged.reports))
             self.miscounted += [f"{self.function.__name__}: {self._recorded(one)}" for one in unlike]
-        return recorder.captured(errors=False), counts, sorted(calls, key=lambda call: plans.index(call.plan))
+        return breaks, counts, sorted(calls, key=lambda call: plans.index(call.plan))
 
     def _compiled(self, *, fullgraph: bool, backend: str | Callable[..., Any] | None = None) -> Callable[..., Any]:
         """As a user compiles it: with torch's own backend, and nothing around it, which Dynamo would see."""

@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from registry.model import VERIFIER
-from repro_runner.process import Limits, Pool
 from repro_runner.judge.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
+from repro_runner.process import Limits, Pool
 from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, child_environment, open_pool
 from repro_runner.runner.part import normalise
 from repro_runner.runner.requires import unmet
