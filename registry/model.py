@@ -281,8 +281,11 @@ class Finding:
     script: FindingScript | None = None
 
 
-VERIFIER = 2
-"""Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds."""
+VERIFIER = 3
+"""Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds. 3: the judge, which runs a
+fix in eager, in double, on inputs that its author did not think of, and compares all that a program does."""
+COUNTS_SINCE = 2
+"""What an earlier verifier called verified is only reproduced."""
 SEEDS = (0, 1, 2)
 """Of the inputs that every run has: for what is recorded, and for the lines that a program has to run."""
 FRESH_SEEDS = 2
@@ -306,6 +309,10 @@ class Evidence:
     """Name of each fix -> `equal`, `differs`, `excused` by the file, or why gradients were not compared."""
     fails_with: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Name of a fix that held under eager -> each other backend under which it did not: `always`, or `in training`."""
+    tried: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name of each fix -> the kinds of other inputs (LIMIT_KINDS) on which it was tried."""
+    never_reached: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name of each fix -> the parts of the program that it replaces and that no input reached: `4: raise ...`."""
     verifier: int = 1
     """Which verifier made it; the first did not compare gradients."""
     ids: tuple[str, ...] = ()

@@ -10,8 +10,9 @@ import jinja2
 
 from registry.ids import is_local
 from registry.model import (
+    COUNTS_SINCE,
+    LIMIT_KINDS,
     PROVEN,
-    VERIFIER,
     CallSite,
     Category,
     DatedRevision,
@@ -309,9 +310,13 @@ def _outcome(seen: Evidence, fix: str) -> str:
         return f"{_EQUAL}, but other gradients"
     if not seen.fixes[fix]:
         return ""
-    if seen.verifier < VERIFIER:
+    if seen.verifier < COUNTS_SINCE:
         return f"{_EQUAL}; gradients not compared (older check)"
-    return f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
+    said = f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
+    limits = seen.tried.get(fix, ())
+    tried = f"; also tried with {', '.join(LIMIT_KINDS[kind] for kind in limits)}" if limits else ""
+    never = "; ".join(f"line {one}" for one in seen.never_reached.get(fix, ()))
+    return f"{said}{tried}" + (f"; no input reached {never}" if never else "")
 
 
 def where_it_holds(script: FindingScript) -> str:

@@ -26,7 +26,7 @@ ROOMS = {"registry", "sitegen", "repro_runner", "generate_site", "tests", "bench
 
 LAYERS = (
     *("exit_codes", "torch_seams", "process", "environment", "output", "torch_environments", "marked_yaml", "values"),
-    *("capture", "model_under_test", "constraints", "graphs", "runs"),
+    *("capture", "judge", "model_under_test", "constraints", "graphs", "runs"),
     *("runner", "minifier", "backends", "aot_backend", "adapters"),
     *("explain", "logs", "diff", "guards", "bench", "lessons"),
     *("fix_report", "assistant", "agents", "scoring", "report", "demo", "ui", "pytest_plugin", "cli"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
@@ -25,10 +27,13 @@ class NoInput(Exception):
 
 
 def set_seed(seed: int) -> None:
-    """As torch.manual_seed does, which without a GPU also writes down three stacks, for devices that may come later."""
+    """Seed every generator of random numbers that a program may use."""
+    random.seed(seed)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
     if torch.cuda.is_available():
         torch.manual_seed(seed)
-    else:
+    else:  # as that does, but it also writes down three stacks, for devices that may come later
         torch.default_generator.manual_seed(seed)
 
 

@@ -23,6 +23,7 @@ from typing import Any
 import torch
 
 from repro_runner.judge.leaves import Flat, described
+from repro_runner.torch_seams import dispatch_modes, function_modes
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
@@ -223,8 +224,8 @@ def modes() -> Flat:
         "precision of float32 products": f"{torch.get_float32_matmul_precision()}, tf32 {cuda}",
         "anomaly detection": torch.is_anomaly_enabled(),
         "denormals flushed": bool(torch.tensor([1e-310], dtype=torch.float64).mul(1.0).item() == 0.0),
-        "function modes": torch._C._len_torch_function_stack(),
-        "dispatch modes": torch._C._len_torch_dispatch_stack(),
+        "function modes": function_modes(),
+        "dispatch modes": dispatch_modes(),
         "recursion limit": sys.getrecursionlimit(),
         "garbage collection": gc.isenabled(),
         "current folder": Path.cwd().name,

@@ -163,7 +163,8 @@ class ProgramRuns:
         if not self.closely:
             return [*plain, *flows]
         seed = self.seeds[-1]
-        others = [Plan(seed=seed, variation=one) for one in (*plain_variations(), *self.first.more["variations"])]
+        kinds = (*plain_variations(), *self.first.more["variations"])
+        others = [Plan(seed=seed, variation=one) for one in kinds for seed in self.seeds[1:]]
         if setting == self.plain:
             others += [Plan(seed=seed, variation="dtype float64")]
             others += [Plan(seed=seed, variation=one) for one in searches()]
