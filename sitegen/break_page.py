@@ -26,7 +26,7 @@ from registry.model import (
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.program_text import ProgramText
-from registry.snippets import Program, Programs, Snippet
+from registry.snippets import Program, Programs, Snippet, note_on_where
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import links_from, script_file
@@ -93,6 +93,7 @@ class BreakPages:
         page = self._page.render(
             **self._head(gb),
             programs=[self._cards(gb, one) for one in programs],
+            on_where=note_on_where(self._programs[one.repro.name] for one in programs),
             wordings=self._wordings(gb),
             earlier=_earlier(gb),
             places=variants(self._releases, lambda torch: _places(gb, torch)),

@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 
 from registry.model import Category, DatedRevision, GraphBreak, Registry
-from registry.snippets import Programs
+from registry.snippets import Programs, note_on_where
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import printed_link, text_file
 from sitegen.captured import evidence_to_show
@@ -46,6 +46,7 @@ def _context(gb: GraphBreak, category: Category, programs: Programs) -> dict[str
         "printed_link": printed_link(gb),
         "program": programs.get(gb.gb_id),
         "programs": programs,
+        "on_where": note_on_where(programs[one.repro.name] for one in gb.programs),
         "captured": evidence_to_show(gb),
         "releases": _releases(gb),
         "note": "\n".join(gb.note.text.splitlines()).strip("\n") if gb.note else "",

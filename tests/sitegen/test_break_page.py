@@ -121,6 +121,12 @@ def test_where_a_fix_does_not_hold_stands_below_it_and_below_no_other() -> None:
     assert also.select(".warning") == []
 
 
+def test_a_page_says_once_that_torch_where_computes_both_sides_if_a_fix_selects_with_it() -> None:
+    told = "torch.where computes both sides"
+    assert page("GB0170").get_text().count(told) == 1  # four of its programs have such a fix
+    assert told not in page("GB0025").get_text()
+
+
 def test_a_wrong_result_has_its_script_what_it_prints_and_an_issue() -> None:
     found = one(page("GB0010"), ".findings details")
     assert "del w.grad" in one(found, ".script pre").get_text()
