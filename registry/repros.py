@@ -130,9 +130,14 @@ def kind_of_fix(module: ast.Module, statements: Statements, fix: str) -> str:
     if fix in by_fix(module, "FLAGS"):
         return "flag"
     for statement in statements.needed_by(fix):
-        if any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(statement)):
+        if makes_operators(statement):
             return "custom op"
     return "rewrite"
+
+
+def makes_operators(tree: ast.AST) -> bool:
+    """Whether code in it is made an operator of its own, or goes into the graph as it is."""
+    return any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(tree))
 
 
 _OPERATOR_MAKERS = frozenset({"library", "allow_in_graph", "nonstrict_trace"})

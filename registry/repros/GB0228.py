@@ -8,14 +8,14 @@ CONFIG = {"graph_break_on_nn_param_ctor": False}
 
 
 class Scale:
-    def __init__(self, size):
-        self.weight = torch.nn.Parameter(torch.ones(size) / 2)
+    def __init__(self, like):
+        self.weight = torch.nn.Parameter(torch.ones(8, device=like.device) / 2)
 
     def __call__(self, x):
         return x * self.weight
 
 
-scale = Scale(8)
+scale = Scale(torch.ones(8))
 
 
 def inputs():
@@ -23,7 +23,7 @@ def inputs():
 
 
 def broken(x):
-    return Scale(8)(x)
+    return Scale(x)(x)
 
 
 def fixed(x):

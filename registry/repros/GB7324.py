@@ -11,7 +11,7 @@ def inputs():
 
 
 def broken(x):
-    shift = torch.zeros(4).requires_grad_()
+    shift = torch.zeros(4, device=x.device).requires_grad_()
     return (x + shift).sin().sum(), shift
 
 

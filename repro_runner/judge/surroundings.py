@@ -275,8 +275,8 @@ _SETTINGS = (
     "torch._functorch.config",
     "torch.fx.experimental._config",
 )
-_UNSTEADY = frozenset({"torch.Storage"})
-"""It follows the default dtype."""
+_UNSTEADY = frozenset({"torch.Storage", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"})
+"""What torch replaces itself: one follows the default dtype, others count modules since Dynamo compiled something."""
 
 
 class Integrity:
@@ -286,6 +286,8 @@ class Integrity:
     """
 
     def __init__(self) -> None:
+        for name in _SETTINGS:
+            _found(name)
         self._owners = {name: owner for name in _GUARDED if (owner := _found(name)) is not None}
         self._owners |= {name: each for name, each in sys.modules.items() if name.startswith("repro_runner.")}
         self._classes = {name for name, owner in self._owners.items() if isinstance(owner, type)}

@@ -36,7 +36,7 @@ _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
 
 
-GRAPHS, HIDDEN, LIMITS = "graphs", "hidden work", "limits"
+GRAPHS, HIDDEN = "graphs", "hidden work"
 """Reasons beside the aspects in which two runs differ."""
 
 
@@ -55,10 +55,6 @@ def check_isolated(program: ProgramRuns, name: str, text: str) -> dict[str, Any]
 def check_fix(program: ProgramRuns, name: str, text: str) -> dict[str, Any]:
     """The record of a fix."""
     return _FixCheck(program, name, text).record()
-
-
-def _torch_changed(found: Observation) -> Difference:
-    return Difference(TORCH, f"it leaves torch changed: {', '.join(sorted(found.replaced)[:3])}")
 
 
 class _FixCheck:
@@ -98,7 +94,6 @@ class _FixCheck:
             gradient, unlike = self._gradients(compiled)
             record["gradient"] = gradient
             refusal = refusal or unlike
-        refusal = refusal or self._stale_limit()
         holds = not refusal and record.get("gradient") != "excused"
         why = {"cause": refusal.text, "aspect": refusal.aspect} if refusal else {}
         return {**record, **self._scope(), "holds": holds, **why, "miscounted": counts["miscounted"]}
@@ -165,7 +160,7 @@ class _FixCheck:
     def _why_no_fix(self, compiled: Observation) -> Difference | None:
         """Why a function that gives what eager gives is no fix all the same; None if it may be one."""
         found = compiled.more
-        hidden = sorted(set(found["made up"]) - self._program.made_up)
+        hidden = [] if self._program.makes_operators else sorted(set(found["made up"]) - self._program.made_up)
         if found["breaks"]:
             return Difference(GRAPHS, "it breaks the graph")
         if not found["ops"]:
@@ -173,11 +168,15 @@ class _FixCheck:
         if hidden and not self._opaque_is_meant:
             why = "which is made for this; call it isolated..., or argue in OPAQUE"
             return Difference(HIDDEN, f"torch does not see what {', '.join(hidden)} does, {why}")
-        if compiled.replaced:
-            return _torch_changed(compiled)
+        if changed := self._torch_changed(compiled):
+            return changed
         if (again := found.get("graphs of equal calls", 0)) > _AGAIN // 2:
             return Difference(GRAPHS, f"it is compiled again in every call: {again} graphs in {_AGAIN} equal calls")
         return None
+
+    def _torch_changed(self, found: Observation) -> Difference | None:
+        changed = self._program.torch_changed(found)
+        return Difference(TORCH, f"it leaves torch changed: {', '.join(changed[:3])}") if changed else None
 
     def _elsewhere(self) -> Difference | None:
         """How it differs in eager, and in other settings; None if it does not."""
@@ -193,7 +192,7 @@ class _FixCheck:
             for run, eager in found:
                 if run.failure:
                     return Difference(ERROR, run.failure)
-                if unlike := self._unlike(setting, run, eager=eager) or (_torch_changed(run) if run.replaced else None):
+                if unlike := self._unlike(setting, run, eager=eager) or self._torch_changed(run):
                     return unlike
         return None
 
@@ -235,11 +234,6 @@ class _FixCheck:
     def _why_no_flow(self) -> str:
         flows: Sequence[Call] = [call for call in self._program.refused if call.plan.gradients]
         return NO_INPUT if any(call.error[0] == "no input" for call in flows) else EAGER_RAISES
-
-    def _stale_limit(self) -> Difference | None:
-        stale = sorted(self._limits.keys() - self._limits_met) if self._program.closely else []
-        why = "but no difference was found there"
-        return Difference(LIMITS, f"LIMITS says that it does not hold for {stale[0]}, {why}") if stale else None
 
     def _scope(self) -> dict[str, Any]:
         """Which other inputs it was tried on, and what of the program never ran."""
