@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,7 @@ from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from registry.versions import version_key
 
+RECOMPILE_LIMIT = "GB0039"
 _TO_ALL = ("*",)
 
 
@@ -82,10 +84,11 @@ class Advisor:
         self._messages = {one.slug: one for one in registry.other_messages}
         self._registry = registry
 
-    def advise(self, gb_id: str, *, torch: str, message: str = "") -> Advice | None:
+    def advise(self, gb_id: str, *, torch: str, message: str = "", guards: Sequence[str] = ()) -> Advice | None:
         """What is known of the id, for a user of this torch release; None if the registry does not have the id.
 
-        Of the fixes, only those that fit the message; all of them without one.
+        Of the fixes, only those that fit the message; all of them without one. `guards` are those that failed before
+        the recompile limit, in torch's words; each of them gets advice.
         """
         gb = self._breaks.get(gb_id)
         if gb is None:
@@ -107,7 +110,12 @@ class Advisor:
             stopped_in=_stopped_in(gb, torch),
         )
         fits = self._fits.get(gb_id)
-        return choose(advice, fits, message) if fits and message else advice
+        return choose(advice, fits, message, guards) if fits and message else advice
+
+    def on_recompiles(self, guards: Iterable[str]) -> tuple[str, ...]:
+        """What to try about these guards that failed; empty if nothing is known for any of them."""
+        fits = self._fits.get(RECOMPILE_LIMIT)
+        return tuple(one.text for one in _counsels_for(fits, guards) if one.globs != _TO_ALL) if fits else ()
 
     def other_message(self, slug: str) -> OtherMessage:
         """The entry of a message that is not a graph break; KeyError if there is no such slug."""
@@ -141,15 +149,16 @@ def advice_of(registry: Registry) -> dict[str, Advice]:
     return {gb_id: advice for gb_id, advice in found.items() if advice}
 
 
-def choose(advice: Advice, fits: Fits, message: str) -> Advice:
-    """Keep the fixes that are right for what the message names, and add what else is known for it."""
+def choose(advice: Advice, fits: Fits, message: str, guards: Sequence[str] = ()) -> Advice:
+    """Keep the fixes that are right for what the message names, and add what else is known for it and the guards."""
     subject = find_subject(fits, message)
     if not subject:
         return advice
     fixes = tuple(fix for fix in advice.fixes if is_one_of(subject, fits.fixes.get(fix.name, ("*",))))
-    counsels = [one for one in fits.counsels if is_one_of(subject, one.globs)][:1]
-    if fixes and any(one.globs == _TO_ALL for one in counsels):
-        counsels = []  # what is said to all others is not said to those who have a fix
+    counsels = _counsels_for(fits, [*guards, subject])
+    special = [one for one in counsels if one.globs != _TO_ALL]
+    if fixes or special:  # what is said to all others is not said to those who have a fix, or better advice
+        counsels = special
     misfit = ""
     others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
     if others and not fixes and all(one.globs == _TO_ALL for one in counsels):
@@ -157,6 +166,13 @@ def choose(advice: Advice, fits: Fits, message: str) -> Advice:
             f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
         )
     return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit)
+
+
+def _counsels_for(fits: Fits, said: Iterable[str]) -> list[Counsel]:
+    """The advice that fits most of what was said, then the others; each text gets the first that fits it."""
+    subjects = (find_subject(fits, text) or text for text in said)
+    found = (next((one for one in fits.counsels if is_one_of(subject, one.globs)), None) for subject in subjects)
+    return [one for one, _ in Counter(filter(None, found)).most_common()]
 
 
 def telling_hints(hints: Iterable[str]) -> tuple[str, ...]:

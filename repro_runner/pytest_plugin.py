@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,9 @@ class GraphBreaks:
     folder: Path
     _fill: Callable[[], Report] | None = None
     """Of the watcher; None until something was compiled."""
+    _watching: ExitStack = field(default_factory=ExitStack)
+    _told: str = ""
+    """Why the test failed."""
 
     @property
     def report(self) -> Report:
@@ -62,7 +65,7 @@ class GraphBreaks:
 
     @property
     def sites(self) -> tuple[Site, ...]:
-        """The places at which the graph broke, the most expensive first."""
+        """The places at which the graph broke, the most frequent first."""
         return self.report.sites
 
     @property
@@ -76,8 +79,7 @@ class GraphBreaks:
         if why := _too_many(self.report, limits, self.folder):
             pytest.fail(why, pytrace=False)
 
-    @contextmanager
-    def _watching(self) -> Iterator[None]:
+    def _start(self) -> None:
         """Compile everything anew: what an earlier test compiled is not compiled again, and would not be seen."""
         import torch
 
@@ -86,9 +88,16 @@ class GraphBreaks:
         def compiled(fill: Callable[[], Report]) -> None:
             self._fill = fill
 
+        self._fill, self._told = None, ""
         torch.compiler.reset()
-        with explain(compiled):
-            yield
+        self._watching.enter_context(explain(compiled))
+
+    def _judge(self, limits: Limits) -> None:
+        """Fail the test if it has more than it may, and if that was not said before."""
+        why = _too_many(self.report, limits, self.folder)
+        before, self._told = self._told, why
+        if why and why != before:
+            pytest.fail(why, pytrace=False)
 
 
 _WATCHED = pytest.StashKey[GraphBreaks]()
@@ -208,18 +217,33 @@ def graph_breaks(request: pytest.FixtureRequest) -> GraphBreaks:
     return watched
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, Any, Any]:
+    """A break in a fixture counts for the test in which it is set up or taken down."""
+    if watched := item.stash.get(_WATCHED, None):
+        watched._start()
+    return (yield)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    result = yield
+    if watched := item.stash.get(_WATCHED, None):
+        watched._judge(item.stash[_LIMITS])
+    return result
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, Any, Any]:
     watched = item.stash.get(_WATCHED, None)
     if watched is None:
         return (yield)
     try:
-        with watched._watching():
+        with watched._watching:
             result = yield
     finally:
         _keep(item, watched.report)
-    if why := _too_many(watched.report, item.stash[_LIMITS], watched.folder):
-        pytest.fail(why, pytrace=False)
+    watched._judge(item.stash[_LIMITS])
     return result
 
 
@@ -241,7 +265,7 @@ def _keep(item: pytest.Item, report: Report) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    if report.when == "call" and _FOUND in item.stash:
+    if report.when == "teardown" and _FOUND in item.stash:
         vars(report)["graph_breaks"] = item.stash[_FOUND]  # xdist sends it along
     return report
 
@@ -301,12 +325,11 @@ class _Session:
         return Gathering(site for report in self.found.values() for site in report.sites).breaks
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if report.when == "call":
-            self.tests += 1
-            if text := getattr(report, "graph_breaks", ""):
-                from repro_runner.explain.document import report_from_document
+        self.tests += report.when == "call"
+        if text := getattr(report, "graph_breaks", ""):
+            from repro_runner.explain.document import report_from_document
 
-                self.found[report.nodeid] = report_from_document(json.loads(text))
+            self.found[report.nodeid] = report_from_document(json.loads(text))
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if hasattr(self.config, "workerinput"):

@@ -62,7 +62,7 @@ SEAMS = {
     "convert_frame": Seam(
         "torch._dynamo.convert_frame",
         "where the compilation of a frame begins and ends",
-        "ConvertFrame ConvertFrameAssert register_bytecode_hook",
+        "ConvertFrame ConvertFrameAssert _fullgraph_capture_frame? register_bytecode_hook",
     ),
     "exc": Seam(
         "torch._dynamo.exc",

@@ -2,6 +2,11 @@
 this in diffusion models and in samplers that must be repeatable."""
 import torch
 
+OPAQUE = {
+    "fixed_custom_op": "Only the drawing is in the operator: a graph can't use a "
+    "generator of your own.",
+}
+
 TITLE = "generator=..."
 
 GENERATOR = torch.Generator()

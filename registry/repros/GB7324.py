@@ -3,6 +3,8 @@ something computed from it is returned. Compiled code would lose the link
 between the two, and with it the gradient."""
 import torch
 
+EFFECTS = {"fixed": "All calls return the same tensor, and its `.grad` adds up."}
+
 SHIFT = torch.zeros(4, requires_grad=True)
 
 

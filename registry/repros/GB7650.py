@@ -2,6 +2,11 @@
 graph, so Dynamo leaves it to Python."""
 import torch
 
+OPAQUE = {
+    "fixed": "Only the drawing is in the operator: a graph can't seed a "
+    "generator of your own.",
+}
+
 REQUIRES = {"device": "cpu"}
 GENERATOR = torch.Generator()
 

@@ -1,4 +1,4 @@
-"""Ask a model about the most expensive breaks of a program, and try the patches that it proposes."""
+"""Ask a model about the most frequent breaks of a program, and try the patches that it proposes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) -> tuple[str, ...]:
-    """The exact texts that ask() would send: one prompt for each of the most expensive sites."""
+    """The exact texts that ask() would send: one prompt for each of the most frequent sites."""
     torch = report.environment.get("torch", "")
     return tuple(render_prompt(site, answers=answers, torch=torch) for site in report.sites[:sites])
 
@@ -30,7 +30,7 @@ def render_prompts(report: Report, *, answers: Advisor, sites: int = COSTLIEST) 
 def ask(
     report: Report, program: ProgramToRun, settings: Settings, *, answers: Advisor, tell: Tell = lambda _: None
 ) -> tuple[Suggestion, ...]:
-    """A suggestion for each of the most expensive sites. Errors of the server become suggestions without an answer.
+    """A suggestion for each of the most frequent sites. Errors of the server become suggestions without an answer.
 
     `tell` is called with lines about the progress.
     """

@@ -36,7 +36,7 @@ class Settings:
     api_key: str = field(default="", repr=False)
     """Empty for local servers, which need no key."""
     sites: int = COSTLIEST
-    """How many sites to ask about, the most expensive first."""
+    """How many sites to ask about, the most frequent first."""
     seconds: float = 120.0
     """The time limit for one answer, including all retries."""
     retries: int = 2

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from registry.advice import Advice, Advisor
 from repro_runner.assistant.masking import Masker
+from repro_runner.explain.render.view import find_advice
 from repro_runner.explain.site import Site
 from repro_runner.output.templates import text_templates
 from repro_runner.output.terminal import plain
@@ -91,11 +92,6 @@ def render_prompt(site: Site, *, answers: Advisor, torch: str) -> str:
 
 def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Advisor, torch: str) -> str:
     """The whole text that is sent about this site, with an excerpt that was read before."""
-    known = [
-        answer
-        for gb_id in site.gb_ids
-        if (answer := answers.advise(gb_id, torch=torch, message=site.message)) is not None
-    ]
     template = text_templates(Path(__file__).with_name("templates")).get_template("prompt.txt.j2")
     text = template.render(
         torch=torch,
@@ -105,7 +101,7 @@ def render_excerpt(site: Site, excerpt: Excerpt | None, *, answers: Advisor, tor
         stack=[(Path(frame.file).name, frame.line, frame.function, frame.source) for frame in site.stack],
         excerpt=excerpt,
         excerpt_file=Path(excerpt.file).name if excerpt else "",
-        answers=[_answer_fields(answer) for answer in known],
+        answers=[_answer_fields(answer) for answer in find_advice(site, answers, torch=torch)],
     )
     return _without_control_characters(Masker().mask(text))
 

@@ -26,6 +26,8 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
+import torch
+
 from registry.message_layout import CHAIN, FRAME, FROM_USER_CODE
 from repro_runner.capture.breaks import KINDS, SWALLOWED, CapturedBreak, UserFrame
 from repro_runner.capture.identify import Identifier
@@ -47,7 +49,7 @@ _CONTROL = (exc.SkipFrame, exc.RestartAnalysis)
 _WORD = re.compile(r"[A-Za-z][A-Za-z'/-]*[.,:;]?")
 """A word of torch's text. A name from the user's program or a number usually has other characters."""
 
-_BEFORE_FRAMES = (FROM_USER_CODE[0], "User stack:")
+_BEFORE_FRAMES = (FROM_USER_CODE[0], "User stack:", "The following call raised this error:")
 """What stands in the text of an error before the user's frames."""
 
 _ADVICE = "Consider annotating your code using torch._check*(). "
@@ -98,6 +100,10 @@ class TakenFrame:
     raised: list[Raised] = field(default_factory=list)
     callers: tuple[CodeType, ...] = ()
     """The functions that Python runs on the way to this frame, innermost first. Dynamo may have skipped them."""
+    one_graph: bool = False
+    """Whether the program asks for one graph, as with fullgraph=True, so that a break is an error."""
+    exported: bool = False
+    """Whether this is a call of torch.export."""
 
 
 @dataclass(slots=True, eq=False)
@@ -149,6 +155,9 @@ class Recorder:
             wrap(undo, error, "__init__", self._around_init)
         wrap(undo, convert_frame.ConvertFrameAssert, "__call__", self._around_convert)
         wrap(undo, convert_frame.ConvertFrame, "__call__", self._around_convert_or_skip)
+        wrap(undo, torch.export, "export", self._around_export)
+        if hasattr(convert_frame, "_fullgraph_capture_frame"):
+            wrap(undo, convert_frame, "_fullgraph_capture_frame", self._around_capture)
         base: Any = symbolic_convert.InstructionTranslatorBase
         owner = base if hasattr(base, "log_graph_break") else symbolic_convert  # a function in torch 2.8
         wrap(undo, owner, "log_graph_break", self._around_log)
@@ -206,23 +215,54 @@ class Recorder:
 
         @functools.wraps(original)
         def convert(convert_self: Any, frame: Any, *args: Any, **kwargs: Any) -> Any:
-            frames = self._frames
-            frames.taken.append(TakenFrame(getattr(frame, "f_code", None), callers=_callers(frame)))
+            one_graph = getattr(convert_self, "_one_graph", False)
+            taken = TakenFrame(getattr(frame, "f_code", None), callers=_callers(frame), one_graph=one_graph)
             try:
-                return original(convert_self, frame, *args, **kwargs)
-            except BaseException as error:
-                for raised in frames.taken[-1].raised:
-                    if raised.kind == "resumed":  # in an attempt that failed
-                        raised.kind = "fatal"
-                for raised in self._raised_in(error) or self._failed(error):
-                    raised.became("fatal")
-                    # If the frame is skipped now, torch reports a break that has a compile id.
-                    raised.reported = raised.reported or hasattr(error, "compile_id")
-                raise
-            finally:
-                frames.done = frames.taken.pop()
+                with self._taking(taken):
+                    return original(convert_self, frame, *args, **kwargs)
+            finally:  # the program may ask for it only in a part of the function
+                box = getattr(convert_self, "_box", None)
+                taken.one_graph = taken.one_graph or bool(getattr(box, "error_on_graph_break", False))
 
         return convert
+
+    def _around_capture(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that is traced without being called: by a strict export, or ahead of time."""
+
+        @functools.wraps(original)
+        def capture(frame: Any, *args: Any, **kwargs: Any) -> Any:
+            exported = bool(kwargs.get("_is_export_deprecated_do_not_use"))
+            with self._taking(TakenFrame(frame.code, one_graph=True, exported=exported)):
+                return original(frame, *args, **kwargs)
+
+        return capture
+
+    def _around_export(self, original: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(original)
+        def export(*args: Any, **kwargs: Any) -> Any:
+            with self._taking(TakenFrame(None, exported=True)):
+                return original(*args, **kwargs)
+
+        return export
+
+    @contextmanager
+    def _taking(self, frame: TakenFrame) -> Iterator[None]:
+        frames = self._frames
+        frame.exported = frame.exported or any(one.exported for one in frames.taken)
+        frames.taken.append(frame)
+        try:
+            yield
+        except BaseException as error:
+            for raised in frame.raised:
+                if raised.kind == "resumed":  # in an attempt that failed
+                    raised.kind = "fatal"
+            for raised in self._raised_in(error) or self._failed(error):
+                raised.became("fatal")
+                # If the frame is skipped now, torch reports a break that has a compile id.
+                raised.reported = raised.reported or hasattr(error, "compile_id")
+            raise
+        finally:
+            frames.done = frames.taken.pop()
 
     def _around_convert_or_skip(self, original: Callable[..., Any]) -> Callable[..., Any]:
         """Where breaks are allowed, a failed compilation that raises nothing has skipped its frame."""
@@ -254,6 +294,9 @@ class Recorder:
         exception of another class: its text contains the message."""
         if not isinstance(error, Exception) or isinstance(error, _CONTROL):
             return []
+        frame = self.current_frame()
+        if frame is not None and frame.code is None and not type(error).__module__.startswith("torch."):
+            return []  # what the program itself raises while Python runs it for an export
         text = str(error)
         stack = _user_frames(getattr(error, "real_stack", None)) or _frames_in(text)
         return self._by_text(text, stack) or [self._remember(text, stack, error)]
@@ -278,7 +321,7 @@ class Recorder:
         )
         if frame is not None:
             frame.raised.append(raised)
-            frame.asked_for = compile_id is not None or _called_by_wrapper()
+            frame.asked_for = frame.exported or compile_id is not None or _called_by_wrapper()
         with self.lock:
             self.raised.append(raised)
         return raised

@@ -177,7 +177,7 @@ def _make_parser() -> argparse.ArgumentParser:
     kept.add_argument("--write-allow", type=Path, metavar="FILE", help="write a file that allows all breaks of today")
     _add_measuring(parser.add_argument_group("what is tried and measured; the program is run again for it"))
     model = parser.add_argument_group("a language model's explanation; nothing is ever sent without --llm")
-    model.add_argument("--llm", action="store_true", help="ask about the most expensive breaks, and try its patches")
+    model.add_argument("--llm", action="store_true", help="ask about the most frequent breaks, and try its patches")
     model.add_argument("--show-prompt", action="store_true", help="print what would be sent")
     model.add_argument("--llm-url", default="", metavar="URL", help="the server; default: OPENAI_BASE_URL")
     model.add_argument("--llm-model", default="", metavar="NAME", help="default: OPENAI_MODEL")
@@ -306,19 +306,22 @@ def _program(arguments: argparse.Namespace, words: list[str]) -> ProgramToRun:
 
 
 def _explain(arguments: argparse.Namespace, words: list[str]) -> int:
-    start = _Start(
-        arguments=arguments,
-        program=_program(arguments, words),
-        folder=Path.cwd(),
-        process=os.getpid(),
-        entries=read_allowed(arguments.allow) if arguments.allow else None,
-        screen=_screen(arguments),
-        stdout=keep_stdout(alone=arguments.format != "terminal" and arguments.out is None),
-    )
-    report = _run(start)
-    if os.getpid() != start.process:  # this is a child that the program forked: its parent shows the report
-        return report.program.exit_code or DONE
-    return _show(start, report)
+    program = _program(arguments, words)
+    entries = read_allowed(arguments.allow) if arguments.allow else None
+    with keep_stdout(alone=arguments.format != "terminal" and arguments.out is None) as stdout:
+        start = _Start(
+            arguments=arguments,
+            program=program,
+            folder=Path.cwd(),
+            process=os.getpid(),
+            entries=entries,
+            screen=_screen(arguments),
+            stdout=stdout,
+        )
+        report = _run(start)
+        if os.getpid() != start.process:  # this is a child that the program forked: its parent shows the report
+            return report.program.exit_code or DONE
+        return _show(start, report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

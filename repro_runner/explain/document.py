@@ -19,7 +19,7 @@ from registry.model import CapturedProgram
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render.formats import read_answers
-from repro_runner.explain.render.view import Outcome, find_other_message, message_address
+from repro_runner.explain.render.view import Outcome, find_advice, find_other_message, message_address
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import (
     Cost,
@@ -38,7 +38,7 @@ from repro_runner.explain.site import (
 )
 
 KIND = "explain"
-SCHEMA = 4
+SCHEMA = 5
 _LOG = "log"
 _NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 2}
 """The kinds of document that `read_saved` reads, with the newest schema of each."""
@@ -136,14 +136,13 @@ def _judgement_document(judgement: Judgement) -> dict[str, Any]:
 
 def _site_document(site: Site, answers: Advisor, torch: str) -> dict[str, Any]:
     fields = asdict(site)
-    known = (answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids)
     other = find_other_message(site, answers)
     return {
         **{key: fields[key] for key in _SITE_FIELDS},
         **fields["frequency"],
         "links": [message_address(other)] if other else [page_address(gb_id) for gb_id in site.gb_ids],
         "page": other.slug if other else "",
-        "answers": [answer_document(answer) for answer in known if answer is not None],
+        "answers": [answer_document(answer) for answer in find_advice(site, answers, torch=torch)],
     }
 
 

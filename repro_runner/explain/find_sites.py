@@ -14,7 +14,7 @@ from types import CodeType
 
 from repro_runner.capture.breaks import KINDS, RESUMED, SWALLOWED, UserFrame, plain_name
 from repro_runner.capture.recorder import Raised, Recorder, TakenFrame, stack_of
-from repro_runner.explain.site import LIMIT, Frequency, Recompile, Site, Totals
+from repro_runner.explain.site import EXPORT_STOPPED, LIMIT, ONE_GRAPH, Frequency, Recompile, Site, Totals
 
 FAILED = "torch.compile stopped here with an error"
 GIVEN_UP = "Dynamo gave up the whole function: it runs as plain Python, where nothing is counted"
@@ -56,7 +56,8 @@ def _find_frequency(
 
 def _why_unknown(one: Raised, ran: Mapping[TakenFrame, int], past_limit: AbstractSet[CodeType]) -> str:
     if one.kind == "fatal":
-        return FAILED
+        exported, one_graph = (one.frame.exported, one.frame.one_graph) if one.frame else (False, False)
+        return EXPORT_STOPPED if exported else ONE_GRAPH if one_graph else FAILED
     if one.frame is None:
         return NO_FRAME
     if one.frame.code in past_limit:
@@ -85,6 +86,8 @@ class Compilation:
     """The part of `seconds` for attempts before the last one; all of it if Dynamo gave up on the frame."""
     guard: str
     """The guard that failed and caused this recompile; empty for a first compilation."""
+    hint: str = ""
+    """What torch says about this guard."""
 
     @property
     def is_rest(self) -> bool:
@@ -130,7 +133,7 @@ class Watched:
 
 
 def find_sites(watched: Watched) -> tuple[Site, ...]:
-    """All sites, the most expensive first: by lost compilation time, then by how often they ran."""
+    """All sites, the most frequent first."""
     raised = [one for one in watched.recorder.followed() if _is_break(one)]
     surfaced = {id(one.surfaced_as) for one in raised}
     places: dict[tuple[str, int, str], list[Raised]] = {}
@@ -143,8 +146,11 @@ def find_sites(watched: Watched) -> tuple[Site, ...]:
 
 
 def in_order(sites: Iterable[Site]) -> Iterator[Site]:
-    """The most expensive first; those that follow from a function that was given up stand below the site of that."""
-    sites = sorted(sites, key=lambda one: (-one.lost_seconds, -(one.frequency.ran or 0), one.file, one.line))
+    """The most frequent first; those that follow from a function that was given up stand below the site of that.
+
+    Nothing that is measured decides: the same program gives the same order each time.
+    """
+    sites = sorted(sites, key=lambda one: (-one.count, one.file, one.line, one.gb_ids))
     known = {site.where for site in sites}
     following: dict[str, list[Site]] = {}
     for site in sites:
@@ -282,6 +288,7 @@ def find_recompiles(compilations: Iterable[Compilation]) -> tuple[Recompile, ...
             guard=one.guard,
             compile_id=one.compile_id,
             seconds=one.seconds,
+            hint=one.hint,
         )
         for one in compilations
         if one.guard

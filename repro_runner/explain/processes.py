@@ -38,11 +38,11 @@ _ROOT = Path(__file__).resolve().parent.parent.parent
 _START = """\
 import sys
 sys.path[:] = [one for one in sys.path if one != {folder!r}]
-del sys.modules["sitecustomize"]
+own = sys.modules.pop("sitecustomize")
 try:
     import sitecustomize  # the user's
 except ImportError:
-    pass
+    sys.modules["sitecustomize"] = own
 sys.path.append({root!r})
 from repro_runner.explain.processes import watch_when_needed
 watch_when_needed()

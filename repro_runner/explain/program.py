@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import builtins
 import ctypes
 import importlib.util
@@ -176,5 +177,7 @@ def usable(stream: TextIO) -> TextIO:
     try:
         stream.flush()
     except (OSError, ValueError):
-        return Path(os.devnull).open("w", encoding="utf-8")
+        nowhere = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - closed at exit
+        atexit.register(nowhere.close)
+        return nowhere
     return stream

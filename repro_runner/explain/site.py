@@ -13,6 +13,9 @@ from repro_runner.capture.breaks import UserFrame
 
 LIMIT = "limit exceeded"
 """In all releases, the type of the break that ends a function's compilations contains this."""
+ONE_GRAPH = "torch.compile stopped here with an error: the program asks for one graph (fullgraph=True)"
+EXPORT_STOPPED = "torch.export stopped here with an error"
+"""Why a fatal break was not counted."""
 VERIFIED = "verified"
 NOT_VERIFIED = "not verified"
 NO_ANSWER = "no answer"
@@ -30,6 +33,8 @@ class Recompile:
     guard: str
     compile_id: str
     seconds: float
+    hint: str = ""
+    """What torch says about this guard; empty for most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,6 +194,11 @@ class Site:
         return LIMIT in self.gb_type
 
     @property
+    def guards(self) -> tuple[str, ...]:
+        """The guards that failed before a function reached the recompile limit here, with torch's hints."""
+        return tuple(f"{one.guard} {one.hint}".strip() for one in self.recompiles if self.past_limit)
+
+    @property
     def ran(self) -> int | None:
         return self.frequency.ran
 
@@ -277,7 +287,7 @@ class Process:
 
 @dataclass(slots=True, kw_only=True, repr=False)
 class Observed:
-    """Everything that was recorded about a program. The sites are sorted by cost, the most expensive first."""
+    """Everything that was recorded about a program. The most frequent site comes first."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     """As in an evidence file: torch, python, device, platform, date, project."""

@@ -43,6 +43,7 @@ from repro_runner.torch_seams import (
 
 _GUARD = re.compile(r"\s*(?:!?\d+(?:/\d+)+: )?(?P<guard>.*?)\s*(?:\s{2}# .*)?(?:\n.*|$)", re.DOTALL)
 """torch writes the compile id before the guard that failed, and source and stack of the user's code after it."""
+_HINT = re.compile(r"\(HINT: (.*)\)$", re.MULTILINE)
 
 
 @contextmanager
@@ -211,6 +212,7 @@ class _CompilationCollector:
             self.seen.append(self._forward(metrics, compile_id))
 
     def _forward(self, metrics: Any, compile_id: str) -> Compilation:
+        reason = getattr(metrics, "recompile_reason", None) or ""
         return Compilation(
             frame=self._recorder.current_frame(),
             compile_id=compile_id,
@@ -221,7 +223,8 @@ class _CompilationCollector:
             installed=bool(getattr(metrics, "has_guarded_code", metrics.graph_op_count is not None)),
             seconds=getattr(metrics, "entire_frame_compile_time_s", None) or 0.0,
             thrown_away=getattr(metrics, "dynamo_time_before_restart_s", None) or 0.0,
-            guard=_guard(getattr(metrics, "recompile_reason", None) or ""),
+            guard=_guard(reason),
+            hint=found[1] if (found := _HINT.search(reason)) else "",
         )
 
     def _add_backward(self, compile_id: str, seconds: float) -> None:

@@ -80,18 +80,18 @@ class Findings:
 def causes_of(sites: Iterable[Site]) -> tuple[Cause, ...]:
     """Group sites by their ids; sites without ids by their types.
 
-    The most frequent cause comes first, then the cause that cost the most time.
+    The most frequent cause comes first.
     """
     chains: dict[tuple[str, ...], list[Site]] = {}
     for site in sites:
         chains.setdefault(site.gb_ids or ("", *site.gb_types), []).append(site)
     causes = (Cause(sites=tuple(sorted(chain, key=_order))) for chain in chains.values())
-    return tuple(sorted(causes, key=lambda cause: (-cause.count, -cause.lost_seconds, cause.gb_ids)))
+    return tuple(sorted(causes, key=lambda cause: (-cause.count, cause.gb_ids, cause.sites[0].where)))
 
 
-def _order(site: Site) -> tuple[bool, int, float, str, int]:
+def _order(site: Site) -> tuple[bool, int, str, int]:
     """A sort key: sites that the reader can change come before sites in libraries."""
-    return bool(in_library(Path(site.file))), -site.count, -site.lost_seconds, site.file, site.line
+    return bool(in_library(Path(site.file))), -site.count, site.file, site.line
 
 
 def shown_site(site: Site) -> str:

@@ -13,6 +13,7 @@ from registry.message_layout import HINT, MORE_DETAILS
 from registry.model import GraphBreak, Registry
 from registry.versions import version_key
 from repro_runner.environment import TITLES
+from repro_runner.explain.render.view import find_advice
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.findings import Cause, Findings, shown_site
 from repro_runner.fix_report.fixed_program import Fixing
@@ -45,7 +46,8 @@ def render_report(
     causes: list[dict[str, Any]] = []
     first_of: dict[str, int] = {}  # the number of the cause that explains an id or a category
     for number, cause in enumerate(findings.causes, 1):
-        answer = answers.advise(cause.gb_id, torch=release, message=cause.message)
+        advice = find_advice(cause.sites[0], answers, torch=release)
+        answer = next((one for one in advice if one.gb_id == cause.gb_id), None)
         causes.append(
             {
                 "number": number,

@@ -32,6 +32,8 @@ _OF_TORCH = ("__", "_torchdynamo", "_dynamo", "_compiled_call_impl", "_forward_p
 _MEMBERS = ("_parameters", "_buffers", "_modules")
 _SHARED = (tuple, frozenset, type, types.BuiltinFunctionType, torch.dtype, torch.device, range, slice, Enum, re.Pattern)
 """What can't be changed: whether two places hold the same object is nobody's business."""
+_INNER = ("torch._", "torch.library", "torch.fx", "torch.jit")
+"""Modules of torch whose objects hold nothing of a program's: an operator has caches of its own."""
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, functools.partial)
 
 
@@ -115,6 +117,8 @@ class Walk:
                     return
         if isinstance(value, Iterator) and not isinstance(value, types.GeneratorType):
             yield from _inside_iterator(value, path)
+        if type(value).__module__.startswith(_INNER):
+            return
         if isinstance(value, logging.Logger):  # its attributes lead to all loggers of the process
             yield from ((f"{path}.{name}", getattr(value, name)) for name in ("level", "disabled", "propagate"))
             return

@@ -11,6 +11,7 @@ from registry.advice import Advisor
 from registry.documents import Document, head
 from registry.ids import SITE, page_address
 from repro_runner.explain.document import answer_document
+from repro_runner.explain.render.view import find_advice
 from repro_runner.explain.site import Site
 from repro_runner.logs.analysis import LogAnalysis, LogFile
 from repro_runner.logs.model import FoundMessage
@@ -66,13 +67,12 @@ def analysis_document(analysis: LogAnalysis, answers: Advisor) -> LogDocument:
 
 
 def _break_document(one: Site, answers: Advisor, torch: str) -> dict[str, Any]:
-    known = [answer for gb_id in one.gb_ids if (answer := answers.advise(gb_id, torch=torch, message=one.message))]
     fields = asdict(one)
     return {
         **{key: fields["compiled" if key == "count" else key] for key in _BREAK_FIELDS},
         "how": one.how or "none",
         "links": [page_address(gb_id) for gb_id in one.gb_ids],
-        "answers": [answer_document(answer) for answer in known],
+        "answers": [answer_document(answer) for answer in find_advice(one, answers, torch=torch)],
     }
 
 
@@ -82,7 +82,7 @@ def _message_document(one: FoundMessage, answers: Advisor) -> dict[str, Any]:
         **asdict(one),
         "title": known.title,
         "short": known.short,
-        "ways_out": list(known.ways_out),
+        "ways_out": list(answers.on_recompiles([one.text] if one.guard else ()) or known.ways_out),
         "link": f"{SITE}/{known.page}",
     }
 

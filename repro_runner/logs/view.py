@@ -55,7 +55,7 @@ def _view_messages(analysis: LogAnalysis, answers: Advisor, folder: Path) -> Ite
             )
             if one.guard
             else (),
-            ways_out=known.ways_out,
+            ways_out=answers.on_recompiles(each.text for each in recompiles if one.guard) or known.ways_out,
             link=message_address(known),
         )
 

@@ -16,6 +16,7 @@ from repro_runner.judge.observation import (
     EVENTS,
     FILES,
     GRADIENTS,
+    MEMORY,
     MODES,
     OUT,
     RANDOM,
@@ -30,7 +31,7 @@ from repro_runner.judge.observation import (
 from repro_runner.runner.part import no_fix
 from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Setting
 
-_EFFECTS = frozenset({STATE, OUT, ERR, RECORDS, WARNINGS, FILES, EVENTS, RANDOM, MODES})
+_EFFECTS = frozenset({STATE, MEMORY, OUT, ERR, RECORDS, WARNINGS, FILES, EVENTS, RANDOM, MODES})
 """What EFFECTS excuses."""
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""

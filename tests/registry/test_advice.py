@@ -230,6 +230,47 @@ def test_the_last_reason_of_the_recompile_limit_decides(reason: str) -> None:
     assert REASONS[reason] in counsel.text
 
 
+def test_each_guard_gets_its_advice_and_what_is_said_to_all_is_left_out_then() -> None:
+    guards = ["rank mismatch. expected 1", "tensor 'x' size mismatch at index 0", "tensor 'x' size mismatch at index 1"]
+    found = Advisor(real()).advise("GB0039", torch="2.13.0", message="Limit type: recompile_limit", guards=guards)
+    assert found is not None
+    assert ["dynamic=True" in one.text for one in found.counsels] == [True, False]
+    assert "number of dimensions" in found.counsels[1].text
+
+
+def test_guards_of_which_nothing_is_known_get_no_advice_that_asks_for_them() -> None:
+    assert Advisor(real()).on_recompiles(["something new"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("gb_id", "said"),
+    [
+        ("GB0007", "qualname: DistributedDataParallel._inside_ddp_forward, skip reason: x"),
+        ("GB0156", "Avoid calling `Logger.set_runtime_stats_and_log` in your code"),
+    ],
+)
+def test_what_a_wrapper_of_torch_calls_itself_is_not_to_be_moved_but_the_module_inside_compiled(
+    gb_id: str, said: str
+) -> None:
+    (counsel,) = advised(gb_id, said).counsels
+    assert "DistributedDataParallel(torch.compile(model))" in counsel.text
+
+
+@pytest.mark.parametrize(
+    ("gb_id", "said"),
+    [
+        ("GB0090", "Operator `mylib.foo.default` has no fake kernel unsupported operator: mylib.foo.default"),
+        ("GB4315", "got RuntimeError('There was no fake impl registered for <CustomOpDef(b::positive)>."),
+    ],
+)
+def test_a_fake_kernel_whose_size_depends_on_data_is_not_told_to_be_like_its_input(gb_id: str, said: str) -> None:
+    found = advised(gb_id, said)
+    (counsel,) = found.counsels
+    assert found.fixes  # with the shape of the input
+    assert "only if the result has the shape of the input" in counsel.text
+    assert "torch.library.get_ctx().new_dynamic_size()" in counsel.text
+
+
 def test_an_error_that_names_no_reason_leads_to_the_log_and_the_limit() -> None:
     told = advised("GB0039", "FailOnRecompileLimitHit: Hard failure due to fullgraph=True")
     (counsel,) = told.counsels

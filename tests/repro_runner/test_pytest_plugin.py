@@ -197,6 +197,60 @@ def test_a_baseline_lets_lines_move_and_fails_what_is_new(whole: tuple[Project, 
     assert "known.allow:5: `GB0001` is no longer needed: remove it" in ended.stdout
 
 
+FIXTURES = """
+import pytest
+import torch
+
+from net import forward
+
+
+@pytest.fixture
+def before():
+    forward(torch.ones(3))
+
+
+@pytest.fixture
+def after():
+    yield
+    forward(torch.ones(3))
+
+
+@pytest.mark.graph_breaks(max=0)
+def test_before(before):
+    pass
+
+
+@pytest.mark.graph_breaks(max=0)
+def test_after(after):
+    pass
+
+
+@pytest.mark.graph_breaks(max=0)
+def test_neither():
+    pass
+
+
+@pytest.mark.graph_breaks(max=1)
+def test_as_many_as_it_may(before, after):
+    forward(torch.ones(3))
+
+
+def test_asks(before, graph_breaks):
+    assert graph_breaks.ids == ("GB0170",)
+"""
+
+
+def test_a_break_in_a_fixture_counts_for_its_test_and_no_file_stays_open(tmp_path: Path) -> None:
+    made = project(tmp_path, FIXTURES)
+    output = made.pytest("--graph-breaks", "--junitxml=result.xml", "-W", "error::ResourceWarning").stdout
+    assert failed(output) == ["test_before"]
+    assert re.findall(r"^ERROR \S+::(\w+)", output, re.MULTILINE) == ["test_after"]
+    assert output.count("1 new graph break, at most 0 allowed: GB0170") == 2
+    assert "1 break site in 4 of 5 tests" in output
+    found = ElementTree.parse(tmp_path / "result.xml").iter("property")
+    assert [one.get("name") for one in found].count("graph_break") == 4
+
+
 def test_bad_input_is_said_at_once_and_no_test_runs(tmp_path: Path) -> None:
     made = project(
         tmp_path,

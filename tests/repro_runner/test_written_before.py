@@ -140,9 +140,9 @@ BRANCHING = WRITTEN / "branching"
 CHANGES_WITH_THE_REGISTRY = ("answers", "categories")
 ADDED = (
     *("schema", "messages", "gone", "page", "reports", "unlisted", "compared", "kinds", "untraced", "follows"),
-    *("cuda_graph_skips", "share", "with_fixes", "cost", "own_fix", "ranks", "processes", "differences"),
+    *("cuda_graph_skips", "share", "with_fixes", "cost", "own_fix", "ranks", "processes", "differences", "hint"),
 )
-"""With schemas 2 to 4, and the number itself."""
+"""With schemas 2 to 5, and the number itself."""
 
 
 def without_answers(document: Any) -> Any:

@@ -9,7 +9,7 @@ from repro_runner.explain.render.view import SiteView
 from repro_runner.output.terminal import plain
 
 _MOST_CODE = 16
-"""Lines of a fix that are shown; the page has all."""
+"""Lines of the registry's fix that are shown; the page has all."""
 _MOST_WAYS = 2
 _WIDTH = 100
 
@@ -32,8 +32,9 @@ def _lines(site: SiteView) -> Iterator[str]:
     for fix in site.fixes[:1]:
         yield from _wrapped(f"fix: {fix.when}" + (f" ({fix.held})" if fix.held else ""))
         code = [f"{one.mark} {one.text}".rstrip() for one in fix.changes] or fix.code.splitlines()
-        yield from (f"      {plain(line)}" for line in code[:_MOST_CODE])
-        if len(code) > _MOST_CODE:
+        most = len(code) if fix.is_own else _MOST_CODE
+        yield from (f"      {plain(line)}" for line in code[:most])
+        if len(code) > most:
             yield "      …"
     if not site.fixes:
         yield from _wrapped(f"no fix: {why}" if (why := site.misfit or site.no_fix) else "")

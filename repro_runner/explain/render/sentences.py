@@ -9,7 +9,17 @@ from pathlib import Path
 
 from registry.model import Category
 from registry.versions import version_key
-from repro_runner.explain.site import VERIFIED, Observed, OwnFix, Program, Recompile, Site, Suggestion
+from repro_runner.explain.site import (
+    EXPORT_STOPPED,
+    ONE_GRAPH,
+    VERIFIED,
+    Observed,
+    OwnFix,
+    Program,
+    Recompile,
+    Site,
+    Suggestion,
+)
 from repro_runner.output.places import shown_place
 from repro_runner.output.terminal import plain, table
 from repro_runner.output.units import counted, seconds
@@ -36,6 +46,8 @@ def where(site: Site, folder: Path) -> str:
 def happened(site: Site) -> str:
     """What became of the graph, and the number of ops before and after the break."""
     words = _HAPPENED.get(site.kind, site.kind) or NO_KIND
+    if site.frequency.why_unknown == EXPORT_STOPPED:
+        words = "the export stops here with an error"
     if len(site.kinds) > 1:
         words = "; ".join(
             f"in {counted(number, 'compilation')} {_HAPPENED[kind]}" for kind, number in site.kinds.items()
@@ -187,8 +199,9 @@ def no_breaks(report: Observed) -> str:
 
 
 def hidden(report: Observed, *, fullgraph_off: bool) -> str:
-    """Advice for a report with a fatal break, which may hide other breaks; empty if there is none."""
-    if fullgraph_off or not report.program.name or all(site.kind != "fatal" for site in report.sites):
+    """Advice for a report with a break that is fatal because of fullgraph; empty if there is none."""
+    whys = {site.frequency.why_unknown for site in report.sites}
+    if fullgraph_off or not report.program.name or ONE_GRAPH not in whys:
         return ""
     return (
         "a fatal break ends its compilation, and hides the breaks after it: "

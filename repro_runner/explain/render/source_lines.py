@@ -18,6 +18,7 @@ from repro_runner.output.places import located
 
 _BEFORE, _AFTER = 2, 1
 _LONGEST = 400
+_HUNK = re.compile(r"@@ -(?P<line>\d+)(?:,(?P<before>\d+))? \+\d+(?:,(?P<after>\d+))? @@")
 _CONTEXT = 2
 """How many unchanged lines are shown around the lines that a fix changes."""
 
@@ -126,12 +127,18 @@ def compare_with_fix(broken: str, fix: Fix) -> tuple[ChangedLine, ...]:
 
 
 def changed_lines(diff: str) -> Iterator[ChangedLine]:
-    """The lines of a unified diff of one file, without its header."""
-    for number, line in enumerate(diff.splitlines()):
-        if number > 2 and line.startswith("@@"):
-            yield ChangedLine(mark=" ", text="…")
-        elif number > 2:
+    """The lines of a unified diff. Instead of headers, each part begins with its file and line."""
+    file, before, after = "", 0, 0
+    for line in diff.splitlines():
+        if before > 0 or after > 0:
+            before -= line[:1] in ("", " ", "-")
+            after -= line[:1] in ("", " ", "+")
             yield ChangedLine(mark=line[:1] or " ", text=line[1:])
+        elif found := _HUNK.match(line):
+            before, after = (int(found[name] or 1) for name in ("before", "after"))
+            yield ChangedLine(mark=" ", text=f"{file}, line {found['line']}:")
+        elif line.startswith("+++ "):
+            file = line[4:].partition("\t")[0].removeprefix("b/")
 
 
 def _as_changes(mark: str, lines: list[str]) -> Iterator[ChangedLine]:

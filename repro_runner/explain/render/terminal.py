@@ -17,6 +17,7 @@ from rich.text import Text
 from repro_runner.explain.render.source_lines import ExcerptLine
 from repro_runner.explain.render.view import FixView, MessageView, ReportView, SiteView, SuggestionView
 from repro_runner.output.terminal import plain
+from repro_runner.output.units import counted
 
 _STYLES = {"resumed": "yellow", "frame skipped": "magenta", "fatal": "bold red"}
 _WIDEST = 110
@@ -84,7 +85,7 @@ def _title(view: ReportView) -> Text:
 
 def _sites(view: ReportView, width: int) -> Iterator[RenderableType]:
     for site in view.sites:
-        yield Group(_heading(site), _excerpt(site.excerpt, width), _facts(_labelled(site, view, width - 8), width))
+        yield Group(_heading(site), _excerpt(site.excerpt, width), _facts(_labelled(site, view), width))
     for message in view.messages:
         heading = Text.assemble(("not a graph break", "yellow"), "  ", (plain(message.title), "bold"))
         yield Group(heading, _facts(_message(message), width))
@@ -158,7 +159,7 @@ def _message(message: MessageView) -> Iterator[tuple[str, RenderableType]]:
     yield "page", Text(message.link, style="blue")
 
 
-def _labelled(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[str, RenderableType]]:
+def _labelled(site: SiteView, view: ReportView) -> Iterator[tuple[str, RenderableType]]:
     yield "what", Text(plain(site.happened))
     if site.chain:
         yield "chain", Text(plain(f"{site.chain} ({', '.join(one.title for one in site.surfaced)})"))
@@ -178,7 +179,7 @@ def _labelled(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
     if site.context and not site.raises:
         yield "context", _shortened(site.context)
     yield from (("hint", _shortened(hint)) for hint in site.hints)
-    yield from _ways_out(site, view, width)
+    yield from _ways_out(site, view)
     if site.suggestion:
         yield "model", _suggestion(site.suggestion)
     if site.stopped:
@@ -192,15 +193,18 @@ def _shortened(text: str) -> Text:
     return Text("\n".join(lines if len(lines) <= _MOST_LINES else [*lines[:_MOST_LINES], "…"]))
 
 
-def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[str, RenderableType]]:
+def _ways_out(site: SiteView, view: ReportView) -> Iterator[tuple[str, RenderableType]]:
     if site.fixes_at and (site.fixes or site.isolated):
-        yield "fix", Text(plain(f"as at {view.sites[site.fixes_at - 1].where}, above"))
+        if site.unfixed:
+            yield "tried", Text(plain(f"no fix of your own code held: {site.unfixed}"))
+        what = "the page's fix" if site.fixes else "what contains it"
+        yield "see", Text(plain(f"{view.sites[site.fixes_at - 1].where}, above: {what} is shown there"))
         return
     most = 1 if site.fixes[:1] and site.fixes[0].is_own else _MOST_FIXES
     for fix in site.fixes[:most]:
-        yield "fix", _fix_block(fix, width)
+        yield "fix", _fix_block(fix)
     if more := len(site.fixes[most:]):
-        yield "", Text(f"and {more} more on the page")
+        yield "", Text(f"the page has {counted(more, 'more fix', 'more fixes')}")
     if site.unfixed:
         yield "tried", Text(plain(f"no fix of your own code held: {site.unfixed}"))
     if not site.fixes and (site.misfit or site.no_fix):
@@ -208,7 +212,7 @@ def _ways_out(site: SiteView, view: ReportView, width: int) -> Iterator[tuple[st
     yield from (("try", Text(plain(text), style="green")) for text in site.counsels[:_MOST_WAYS])
     if not site.fixes:
         for fix in site.isolated[:1]:
-            yield "contain", _fix_block(fix, width)
+            yield "contain", _fix_block(fix)
 
 
 def _suggestion(suggestion: SuggestionView) -> RenderableType:
@@ -220,20 +224,19 @@ def _suggestion(suggestion: SuggestionView) -> RenderableType:
     return text
 
 
-def _fix_block(fix: FixView, width: int) -> RenderableType:
+def _fix_block(fix: FixView) -> RenderableType:
     title = Text(plain(fix.when), style="green")
     if fix.held:
         title.append(f" ({plain(fix.held)})", "dim")
-    return Group(title, _fix_code(fix, width))
+    return Group(title, _fix_code(fix))
 
 
-def _fix_code(fix: FixView, width: int) -> Text:
-    """The diff of a fix in colours. A way to contain a break has no diff, so its whole code is shown."""
+def _fix_code(fix: FixView) -> Text:
+    """The diff of a fix in colours, whole. A way to contain a break has no diff, so its code is shown."""
     marked = [(one.mark, one.text) for one in fix.changes] or [(" ", line) for line in fix.code.splitlines()]
-    text = Text(overflow="ignore", no_wrap=True)
+    text = Text(overflow="fold")
     for mark, line in marked:
         shown = Text(plain(line), style="red") if mark == "-" else _python(plain(line))
-        shown.truncate(width - 3, overflow="ellipsis")
         text.append(f"\n{mark} " if text else f"{mark} ", {"-": "red", "+": "bold green"}.get(mark, ""))
         text.append(shown)
     return text

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from registry.advice import Advice, Advisor, telling_hints
 from registry.ids import SITE, page_address
 from registry.message_layout import FROM_USER_CODE
-from registry.model import OtherMessage
+from registry.model import Counsel, OtherMessage
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
@@ -24,9 +25,11 @@ from repro_runner.explain.render.source_lines import (
     compare_with_fix,
 )
 from repro_runner.explain.site import Observed, Recompile, Site, Suggestion
-from repro_runner.output.places import shown_place
+from repro_runner.output.places import in_library, in_package, shown_place
 from repro_runner.output.units import seconds
 
+_ASKS_FOR_LOG = re.compile(r"To monitor recompilations, enable TORCH_LOGS=recompiles\.\s*")
+_MOVES = re.compile(r"\b(?:before|outside)(?: you call)? the compiled function")
 UNKNOWN = "unknown"
 """Shown instead of the id of a break without an id."""
 
@@ -229,15 +232,15 @@ def view_sites(
 ) -> tuple[SiteView, ...]:
     """The view of each site, with the registry's answers for the release `torch`."""
     views: list[SiteView] = []
-    shown_at: dict[tuple[object, ...], int] = {}
+    shown_at: dict[object, int] = {}  # not where a fix of the user's own code is shown, maybe alone
     for number, site in enumerate(sites, 1):
-        known = [answers.advise(gb_id, torch=torch, message=site.message) for gb_id in site.gb_ids]
-        cause = known[0] if known else None
+        known = find_advice(site, answers, torch=torch)
+        cause = next((one for one in known if one.gb_id == site.gb_id), None)
         other = find_other_message(site, answers)
         # The user has to fix the cause. The break that it was reported as helps only if nothing is known for the cause.
-        helpful = next((one for one in known if one and (one.fixes or one.counsels or one.misfit)), cause)
-        first = shown_at.setdefault((helpful.gb_id, helpful.fixes, helpful.counsels), number) if helpful else number
+        helpful = next((one for one in known if one.fixes or one.counsels or one.misfit), cause)
         own_fix = tuple(_own_fix_views(site))
+        first = shown_at.setdefault(_shown_ways_out(helpful), number) if not own_fix else number
         views.append(
             SiteView(
                 number=number,
@@ -265,8 +268,8 @@ def view_sites(
                 context=site.context.strip(),
                 raises=sentences.raises(site),
                 untraced=sentences.untraced(site, folder),
-                hints=telling_hints(site.hints or _whole_hints(cause)),
-                fixes_at=0 if first == number or own_fix else first,
+                hints=telling_hints(_hints(site) or _whole_hints(cause)),
+                fixes_at=0 if first == number else first,
                 fixes=(*own_fix, *(_fix_views(helpful) if helpful else ())),
                 isolated=tuple(_containments(helpful)) if helpful else (),
                 no_fix=helpful.no_fix if helpful else "",
@@ -278,6 +281,31 @@ def view_sites(
             )
         )
     return tuple(views)
+
+
+def _shown_ways_out(answer: Advice | None) -> object:
+    return (answer.gb_id, answer.fixes, answer.counsels) if answer else object()
+
+
+def find_advice(site: Site, answers: Advisor, *, torch: str) -> list[Advice]:
+    """What the registry knows of each id of a site, for what torch said there."""
+    known = (answers.advise(gb_id, torch=torch, message=site.message, guards=site.guards) for gb_id in site.gb_ids)
+    return [_of_library(one, site) for one in known if one is not None]
+
+
+def _of_library(answer: Advice, site: Site) -> Advice:
+    """Without advice to move a call, if the call is in a library: nobody can move it there."""
+    if not in_package(Path(site.file)) or not any(_MOVES.search(one.text) for one in answer.counsels):
+        return answer
+    own = next((one for one in reversed(site.stack) if not in_library(Path(one.file))), None)
+    text = "The call is in a library, where you can't move it. " + (
+        f"Your line that leads there is `{shown_place(own.file, own.line)}`: keep what it calls out of the compiled "
+        "function, or compile smaller parts that don't reach it."
+        if own
+        else "Compile smaller parts of the library's model that don't reach it."
+    )
+    kept = tuple(one for one in answer.counsels if not _MOVES.search(one.text))
+    return replace(answer, counsels=(Counsel(globs=("*",), text=text), *kept))
 
 
 def _surfaced(site: Site) -> Iterator[Surfaced]:
@@ -300,6 +328,11 @@ def _explanation(site: Site, cause: Advice | None, other: OtherMessage | None) -
     if other:
         return site.message.partition(FROM_USER_CODE[0])[0].strip()
     return sentences.explanation(site) or _whole(cause.explanation if cause else "")
+
+
+def _hints(site: Site) -> tuple[str, ...]:
+    """torch's hints, without the request for a log of the guards that this report has."""
+    return tuple(_ASKS_FOR_LOG.sub("", hint) if site.guards else hint for hint in site.hints)
 
 
 def _whole_hints(answer: Advice | None) -> tuple[str, ...]:

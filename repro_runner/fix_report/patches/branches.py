@@ -6,9 +6,16 @@ Both arms must be pure: evaluating an arm although it is not taken must change n
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from repro_runner.fix_report.patches.finite_gradients import (
+    PARTIAL,
+    find_mask,
+    masked,
+    may_be_infinite,
+    partial_operation,
+)
 from repro_runner.fix_report.patches.patch import Branch, Patch, Refusal, Target, has_torch
 from repro_runner.fix_report.patches.source import Edit, Source
 
@@ -22,20 +29,15 @@ _DECIDING = {"any", "all", "isnan", "isinf", "isfinite"}
 
 _DRAWS = {"torch.rand([])", "torch.rand(())", "torch.rand(1)"}
 
-_ELEMENTWISE = """abs add ceil clamp clamp_max clamp_min clip cos cosh deg2rad detach double elu eq erf exp exp2
-    expm1 float floor full_like ge gelu gt half hardtanh heaviside hypot isfinite isinf isnan le leaky_relu lerp
-    logical_and logical_not logical_or logsigmoid lt maximum minimum mul nan_to_num ne neg negative ones_like relu relu6
-    round selu sgn sigmoid sign silu sin sinc sinh softplus square sub subtract tan tanh tanhshrink trunc where
-    zeros_like"""
-_REDUCTIONS = "all amax amin any argmax argmin count_nonzero cumsum logsumexp max mean min prod softmax log_softmax sum"
+_ELEMENTWISE = """abs add ceil clamp clamp_max clamp_min clip cos deg2rad detach double elu eq erf float floor full_like
+    ge gelu gt half hardtanh heaviside isfinite isinf isnan le leaky_relu lerp logical_and logical_not logical_or
+    logsigmoid lt maximum minimum mul nan_to_num ne neg negative ones_like relu relu6 round selu sgn sigmoid sign silu
+    sin softplus square sub subtract tanh tanhshrink trunc where zeros_like"""
+_REDUCTIONS = "all amax amin any argmax argmin count_nonzero cumsum logsumexp max mean min softmax log_softmax sum"
 _MOVED = """contiguous expand expand_as flatten movedim permute repeat reshape roll squeeze swapaxes t transpose type_as
     unflatten unsqueeze view view_as flip tril triu cat stack chunk to bfloat16 long int bool"""
-_PRODUCTS = "baddbmm bmm dot einsum linear matmul mm mv outer layer_norm"
-_PARTIAL_NAMES = """acos acosh asin asinh atan2 atanh cdist div divide floor_divide fmod log log10 log1p log2 norm
-    normalize pow reciprocal remainder rsqrt sqrt std var"""
-_PARTIAL = frozenset(_PARTIAL_NAMES.split())
-"""Operations whose gradients are not finite everywhere. In the arm that is not taken, they spoil both gradients."""
-_PURE = _PARTIAL | frozenset(f"{_ELEMENTWISE} {_REDUCTIONS} {_MOVED} {_PRODUCTS}".split())
+_PRODUCTS = "baddbmm bmm dot einsum linear matmul mm mv outer"
+_PURE = PARTIAL | frozenset(f"{_ELEMENTWISE} {_REDUCTIONS} {_MOVED} {_PRODUCTS}".split())
 _VIEWS = frozenset(f"{_MOVED} detach".split()) - {"cat", "stack", "repeat", "roll", "flip", "tril", "triu"}
 _ALLOWED = (
     ast.Name, ast.Constant, ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Subscript, ast.Slice, ast.Tuple, ast.List,
@@ -159,7 +161,7 @@ def _make_patch(source: Source, node: ast.If | ast.IfExp, targets: Sequence[Targ
         changes="both arms are computed each time",
         branch=Branch(
             probe=lambda number: Edit(start=start, end=end, text=before + _probe_text(source, choice, number)),
-            partial=next((found for each in choice.values() if (found := _partial_operation(each))), ""),
+            partial=next((_short(found) for each in choice.values() if (found := _unmasked(choice, each))), ""),
         ),
     )
 
@@ -232,8 +234,7 @@ def _check_pure(source: Source, node: ast.AST, choice: _Choice) -> None:
             raise _Unfit(f"an arm gives `{ast.unparse(value)}`, which is no tensor")
         if reason := _why_not_pure(value, modules):
             raise _Unfit(f"in an arm {reason}")
-    function = source.function_of(node)
-    if any(map(_may_be_alias, choice.values())) and (writes := _writes_in_place(function or source.tree)):
+    if any(map(_may_be_alias, choice.values())) and (writes := _later_write(source, node, choice)):
         raise _Unfit(f"its value would be a new tensor, and `{writes}` writes in place")
 
 
@@ -244,17 +245,44 @@ def _is_negated(condition: ast.expr) -> bool:
 def _where_text(source: Source, value: ast.expr | _Choice) -> str:
     if not isinstance(value, _Choice):
         return _text(source, value)
-    condition, then, otherwise = _without_not(source, value)
-    return f"torch.where({condition}, {_where_text(source, then)}, {_where_text(source, otherwise)})"
+    condition, then, otherwise = _arm_texts(source, value, lambda each: _where_text(source, each))
+    return f"torch.where({condition}, {then}, {otherwise})"
 
 
 def _probe_text(source: Source, value: ast.expr | _Choice, number: int) -> str:
     if not isinstance(value, _Choice):
         return _text(source, value)
-    condition, then, otherwise = _without_not(source, value)
-    arms = f"lambda: {_probe_text(source, then, number)}, lambda: {_probe_text(source, otherwise, number)}"
+    condition, *arms = _arm_texts(source, value, lambda each: _probe_text(source, each, number))
     read = {node.id for each in value.values() for node in ast.walk(each) if isinstance(node, ast.Name)}
-    return f"{PROBE}({number}, lambda: {condition}, {arms}, lambda: ({''.join(f'{name}, ' for name in sorted(read))}))"
+    parts = ", ".join(f"lambda: {each}" for each in (condition, *arms))
+    return f"{PROBE}({number}, {parts}, lambda: ({''.join(f'{name}, ' for name in sorted(read))}))"
+
+
+def _arm_texts(source: Source, choice: _Choice, text_of: Callable[[ast.expr | _Choice], str]) -> tuple[str, str, str]:
+    """(condition, then, otherwise). If an arm is not taken and may spoil gradients, it gets a harmless input."""
+    condition, *arms = _without_not(source, choice)
+    texts = []
+    for arm, mask in zip(arms, ("torch.where({}, {}, {})", "torch.where({0}, {2}, {1})"), strict=True):
+        if isinstance(arm, _Choice) or not _partial(choice, arm) or not (found := _mask_of(choice, arm)):
+            texts.append(text_of(arm))
+        else:
+            texts.append(masked(arm, found[0], mask.format(condition, *found)))
+    return condition, texts[0], texts[1]
+
+
+def _partial(choice: _Choice, value: ast.expr) -> ast.expr | None:
+    return partial_operation(value, finite=not any(map(may_be_infinite, choice.conditions())))
+
+
+def _mask_of(choice: _Choice, value: ast.expr) -> tuple[str, int] | None:
+    """The name and the number for `masked`. An arm of a branch inside a branch would need both conditions."""
+    return find_mask(value) if len(list(choice.conditions())) == 1 else None
+
+
+def _unmasked(choice: _Choice, value: ast.expr) -> ast.expr | None:
+    """An operation of an arm whose gradient is not finite everywhere, and that no mask helps."""
+    found = _partial(choice, value)
+    return None if found is None or _mask_of(choice, value) else found
 
 
 def _without_not(source: Source, choice: _Choice) -> tuple[str, ast.expr | _Choice, ast.expr | _Choice]:
@@ -315,24 +343,6 @@ def _why_not_pure_call(call: ast.Call, modules: frozenset[str]) -> str:
     return f"`{_short(call.func)}()` may do more than compute"
 
 
-def _partial_operation(node: ast.expr) -> str:
-    """The text of an operation in the expression whose gradient is not finite everywhere; empty if there is none."""
-    for each in ast.walk(node):
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute) and each.func.attr in _PARTIAL:
-            return _short(each)
-        if (
-            isinstance(each, ast.BinOp)
-            and isinstance(each.op, ast.Div | ast.FloorDiv | ast.Mod | ast.Pow)
-            and not _is_positive_number(each.right)
-        ):
-            return _short(each)
-    return ""
-
-
-def _is_positive_number(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and isinstance(node.value, int | float) and node.value > 0
-
-
 def _may_be_alias(node: ast.expr) -> bool:
     """Whether the value may share memory with another tensor of the program."""
     if isinstance(node, ast.Name | ast.Attribute | ast.Subscript):
@@ -340,18 +350,57 @@ def _may_be_alias(node: ast.expr) -> bool:
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _VIEWS
 
 
-def _writes_in_place(function: ast.AST) -> str:
-    """The text of the first operation that writes into a tensor; empty if there is none."""
+def _later_write(source: Source, node: ast.AST, choice: _Choice) -> str:
+    """The text of an operation after the branch that may write into the value of the branch; empty if there is none."""
+    function = source.function_of(node) or source.tree
+    start, names = getattr(node, "lineno", 0), _shared_names(function, node, choice)
+    around = (each for each in ast.walk(function) if isinstance(each, ast.For | ast.While | ast.AsyncFor))
+    loop = any(node in ast.walk(each) for each in around)
     for each in ast.walk(function):
+        written: ast.AST | None = None
         if isinstance(each, ast.AugAssign):
-            return _short(each)
-        if isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
-            return _short(each)
-        if isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
+            written = each.target
+        elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store | ast.Del):
+            written = each.value
+        elif isinstance(each, ast.Call) and isinstance(each.func, ast.Attribute):
             name = each.func.attr
-            if name.endswith("_") and not name.endswith("__"):
-                return _short(each)
+            out = any(keyword.arg in ("out", "inplace") for keyword in each.keywords)
+            written = each if out or (name.endswith("_") and not name.endswith("__")) else None
+        if written is not None and (loop or each.lineno >= start) and names & _names_in(written):  # type: ignore[attr-defined]
+            return _short(each)
     return ""
+
+
+def _shared_names(function: ast.AST, node: ast.AST, choice: _Choice) -> set[str]:
+    """The names in a function that may stand for memory of the values of a branch."""
+    names = {name for each in choice.values() if _may_be_alias(each) for name in _names_in(each)}
+    names |= {each.id for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)}
+    parent = next((each for each in ast.walk(function) if node in ast.iter_child_nodes(each)), None)
+    if isinstance(parent, ast.Assign | ast.AnnAssign):
+        names |= _names_in(parent)
+    pairs = [_names_in(each) for each in ast.walk(function) if _may_share(each)]
+    while any(names & pair and not pair <= names for pair in pairs):
+        names = names.union(*(pair for pair in pairs if names & pair))
+    return names
+
+
+def _may_share(node: ast.AST) -> bool:
+    """Whether this gives a tensor another name. An operator and a call of torch's that is no view make a new tensor."""
+    if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension | ast.withitem):
+        return True
+    if not isinstance(node, ast.Assign | ast.AnnAssign | ast.NamedExpr) or node.value is None:
+        return False
+    value = node.value
+    new = isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr in _PURE - _VIEWS
+    return not (new or isinstance(value, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Constant))
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    """The names of variables, and attributes such as `self.n`. `self` alone stands for no tensor."""
+    if isinstance(node, ast.For | ast.AsyncFor):
+        return _names_in(node.target) | _names_in(node.iter)
+    found = {ast.unparse(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)}
+    return found - {"self", "torch"}
 
 
 def _short(node: ast.AST) -> str:

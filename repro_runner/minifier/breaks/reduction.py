@@ -205,9 +205,9 @@ def with_simpler_expressions(program: Program) -> Iterator[Program]:
                     del getattr(_node(edited, index), arguments)[number]
                     yield edited
         for field, place, value in _expressions(node):
-            for part in _parts(value):
+            for part in filter(None, map(_standing_alone, _parts(value))):
                 edited = program.copy()
-                _put(_node(edited, index), field, place, ast.parse(ast.unparse(part), mode="eval").body)
+                _put(_node(edited, index), field, place, part)
                 yield edited
 
 
@@ -318,6 +318,14 @@ def _parts(value: ast.expr) -> Iterator[ast.expr]:
         return
     inner = (each for each in ast.iter_child_nodes(value) if isinstance(each, ast.expr))
     yield from (each for each in inner if not isinstance(each, ast.Slice | ast.Starred))
+
+
+def _standing_alone(part: ast.expr) -> ast.expr | None:
+    """The part as an expression of its own; None if it is none, as the `0, a:b` of `x[0, a:b]`."""
+    try:
+        return ast.parse(ast.unparse(part), mode="eval").body
+    except SyntaxError:
+        return None
 
 
 def _put(node: ast.AST, field: str, place: int | None, value: ast.expr) -> None:

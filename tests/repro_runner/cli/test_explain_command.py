@@ -254,6 +254,25 @@ def test_a_program_that_closes_its_output_and_leaves_at_once_is_reported_and_its
     assert done.returncode == 1
 
 
+STRICT_ABOUT_FILES = """
+import subprocess, sys, warnings
+warnings.simplefilter("error")
+import torch
+torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
+subprocess.run([sys.executable, "-c", "print('from a child')"], check=True)
+sys.stdout.close()
+"""
+
+
+def test_no_file_stays_open_and_a_child_starts_without_an_error(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(STRICT_ABOUT_FILES, "utf-8")
+    command = [sys.executable, "-m", "repro_runner", "explain", "program.py"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    ended = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert "from a child" in ended.stdout
+    assert ended.stderr == ""
+
+
 def test_a_notebook_shows_a_report_as_a_table_and_python_as_text() -> None:
     torch._dynamo.reset()
 

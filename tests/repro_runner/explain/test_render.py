@@ -13,13 +13,16 @@ from pathlib import Path
 import pytest
 
 from registry.advice import Fix
+from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.allowed import Entry, judge_sites
 from repro_runner.explain.render import sentences
+from repro_runner.explain.render.brief import brief_text
+from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.source_lines import compare_with_fix, read_excerpts
 from repro_runner.explain.render.terminal import Screen, render_terminal, screen_of
-from repro_runner.explain.render.view import Outcome, ReportView, view_outcome, view_report
+from repro_runner.explain.render.view import Outcome, ReportView, find_advice, view_outcome, view_report
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import Program, Suggestion, Totals
+from repro_runner.explain.site import OwnFix, Program, Site, Suggestion, Totals
 from tests.conftest import ROOT
 from tests.repro_runner.fixtures.written_report import (
     FOLDER,
@@ -194,7 +197,53 @@ def test_a_models_suggestion_comes_with_its_verdict(suggestion: Suggestion) -> N
 def test_the_same_fix_is_told_once() -> None:
     text = shown(sample_report())
     assert text.count("+     peak = x.abs().max()") == 1
-    assert "fix     as at model.py:20, above\n" in text
+    assert "see     model.py:20, above: the page's fix is shown there\n" in text
+
+
+WHOLE_DIFF = """\
+--- a/train.py
++++ b/train.py
+@@ -3,2 +3,2 @@
+-    y = first({long})
++    y = second({long})
+     return y
+--- a/net.py
++++ b/net.py
+@@ -20 +20,2 @@
+--- a/b
++++ c
++    pass
+"""
+
+
+def test_a_fix_of_the_user_s_own_code_is_shown_whole_and_its_headers_are_no_changes() -> None:
+    sites = sample_report().sites
+    fix = OwnFix(title="it becomes another", diff=WHOLE_DIFF.format(long=", ".join(f"name_{n}" for n in range(30))))
+    report = Report(sites=(replace(sites[0], own_fix=fix), *sites[1:]))
+    text = shown(report)
+    assert "- -- a" not in text.replace("- -- a/b", "")
+    (own,) = (one for one in view(report).sites[0].fixes if one.is_own)
+    marked = [f"{change.mark}{change.text}" for change in own.changes]
+    assert [len(marked), marked[0], marked[4:]] == [
+        8,
+        " train.py, line 3:",
+        [" net.py, line 20:", "--- a/b", "+++ c", "+    pass"],
+    ]
+    assert all(f"name_{number}" in text for number in range(30))
+    brief = brief_text(replace(view(report).sites[0], fixes=(replace(own, changes=own.changes * 9),)))
+    assert brief.count("+     pass") == 9
+
+
+def test_a_site_without_a_fix_of_its_own_is_not_sent_to_one_as_if_it_had_one() -> None:
+    first = sample_report().sites[0]
+    held = OwnFix(title="it becomes another", diff=WHOLE_DIFF, breaks_before=2, breaks_after=1, outputs="equal")
+    tried = OwnFix(why_none="the break only moves")
+    told = {}
+    for name, own in (("held", held), ("tried", tried)):
+        sites = (replace(first, own_fix=own), *(replace(first, line=n, own_fix=tried) for n in (90, 91)))
+        told[name] = [one.fixes_at for one in view(Report(sites=sites)).sites]
+        assert shown(Report(sites=sites)).count("no fix of your own code held: the break only moves") >= 2
+    assert told == {"held": [0, 0, 2], "tried": [0, 1, 1]}
 
 
 def test_a_fix_shows_what_goes_and_what_comes() -> None:
@@ -209,6 +258,19 @@ def test_a_flag_s_fix_is_the_line_that_sets_it() -> None:
     fix = Fix(name="fixed", when="", kind="flag", code="def fixed(f):\n    f()", verified_on="2.13.0", settings="a = 1")
     marked = [f"{change.mark}{change.text}" for change in compare_with_fix("def broken(f):\n    f()", fix)]
     assert marked == ["+a = 1", " def function(f):", "     f()"]
+
+
+def test_nobody_is_told_to_move_a_call_of_a_library() -> None:
+    library = "/v/lib/python3.11/site-packages/lib/net.py"
+    message = "qualname: helper, skip reason: x\nDynamo does not know how to trace the builtin `lib._C.helper.` This"
+    site = Site(gb_ids=("GB0007",), gb_types=("t",), file=library, line=7, message=message)
+    (own,) = find_advice(replace(site, file="/home/me/train.py"), read_answers(), torch="2.13.0")
+    assert "Wrap it" in own.counsels[0].text or "before the compiled function" in own.counsels[0].text
+    called = replace(site, stack=(UserFrame(file="/home/me/train.py", line=3, function="f", source=""),))
+    for one, told in ((site, "smaller parts of the library's model"), (called, "`/home/me/train.py:3`")):
+        (answer,) = find_advice(one, read_answers(), torch="2.13.0")
+        assert told in answer.counsels[0].text
+        assert not any("the compiled function, and pass" in counsel.text for counsel in answer.counsels)
 
 
 def test_python_shows_a_report_in_a_few_lines(matches_snapshot: Callable[[str, str], None]) -> None:

@@ -14,9 +14,9 @@ import torch
 from registry.errors import InvalidInput
 from repro_runner.explain import Report
 from repro_runner.explain.counting import Tally, _counter_instructions, read_instructions, spliced, with_counter
-from repro_runner.explain.find_sites import FAILED
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
+from repro_runner.explain.site import EXPORT_STOPPED, ONE_GRAPH
 from tests.repro_runner.fixtures import FIXTURES
 
 pytestmark = pytest.mark.torch
@@ -185,13 +185,43 @@ def test_a_program_that_is_not_there_is_refused(program: ProgramToRun) -> None:
         run_program(program)
 
 
+EXPORTS = """
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        if x.sum() > 0:
+            return x + 1
+        return x - 1
+torch.export.export(Net(), (torch.ones(3),), strict={strict})
+"""
+
+
+@pytest.mark.parametrize(("strict", "gb_type"), [(True, "Data-dependent branching"), (False, "GuardOnDataDependent")])
+def test_what_stops_an_export_is_listed_with_its_line(tmp_path: Path, strict: bool, gb_type: str) -> None:
+    report = run_program(ProgramToRun(script=written(tmp_path, EXPORTS.format(strict=strict))))
+    (site,) = report
+    assert site.gb_type.startswith(gb_type)
+    assert (site.line, site.function, site.kind) == (5, "forward", "fatal")
+    assert site.frequency.why_unknown == EXPORT_STOPPED
+    text = " ".join(report.text().split())
+    assert "the export stops here with an error" in text
+    assert "nothing was compiled" not in text
+
+
+def test_an_error_of_the_program_in_an_export_and_an_export_that_works_are_no_breaks(tmp_path: Path) -> None:
+    wrong = EXPORTS.replace("if x.sum() > 0:", "if x.shape[0] == 3: raise ValueError('mine')")
+    assert len(run_program(ProgramToRun(script=written(tmp_path, wrong.format(strict=False))))) == 0
+    fine = EXPORTS.replace("x.sum() > 0", "x.shape[0] > 0")
+    assert len(run_program(ProgramToRun(script=written(tmp_path, fine.format(strict=True))))) == 0
+
+
 def test_what_asks_for_one_graph_fails_at_its_first_break_and_lists_all_when_breaks_are_allowed(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     strict = run("strict.py")
     assert "failed 5" in capsys.readouterr().out
     assert strict.program.error.startswith("Unsupported: ")
-    assert {(site.kind, site.frequency.why_unknown) for site in strict} == {("fatal", FAILED)}
+    assert {(site.kind, site.frequency.why_unknown) for site in strict} == {("fatal", ONE_GRAPH)}
     assert functions(strict) == ["fifth", "first", "forward", "fourth", "second"]
     torch._dynamo.reset()
     allowed = run("strict.py", allow_breaks=True)

@@ -11,6 +11,7 @@ import re
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -20,8 +21,11 @@ from torch._dynamo import convert_frame, exc, resume_execution, symbolic_convert
 from registry.ids import linked_ids
 from repro_runner.capture import capture_breaks
 from repro_runner.explain import Report, Site, explain
-from repro_runner.explain.find_sites import FAILED, PAST_LIMIT
+from repro_runner.explain.find_sites import FAILED, PAST_LIMIT, in_order
+from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.render.sentences import happened, raises
+from repro_runner.explain.render.view import find_advice
+from repro_runner.explain.site import ONE_GRAPH, Program
 
 pytestmark = pytest.mark.torch
 
@@ -161,6 +165,12 @@ def test_recompiles_add_up() -> None:
     }
 
 
+def test_the_order_of_sites_does_not_depend_on_times() -> None:
+    sites = [Site(gb_ids=("GB0025",), gb_types=("t",), file="a.py", line=n, compiled=1 + n % 2) for n in range(6)]
+    slow = [replace(one, lost_seconds=one.line * 1.0) for one in sites]
+    assert [one.line for one in in_order(sites)] == [one.line for one in in_order(slow)] == [1, 3, 5, 0, 2, 4]
+
+
 def test_counts_survive_a_reset_after_which_compile_ids_repeat() -> None:
     with explain() as report:
         for _ in range(3):
@@ -225,6 +235,45 @@ def test_past_the_recompile_limit_nobody_counts_and_the_limit_is_a_site_of_its_o
     assert limit.source == "def grow(x: torch.Tensor, by: int) -> torch.Tensor:"
 
 
+class Counting(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.steps = 0
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        self.steps += 1
+        return x * self.steps
+
+
+def by_mode(x: torch.Tensor, mode: str) -> torch.Tensor:
+    return x + len(mode)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls", "told"),
+    [
+        (Counting(), [(torch.ones(2),)] * 4, "allow_unspec_int_on_nn_module"),
+        (by_mode, [(torch.ones(2), "m" * length) for length in range(4)], "this string"),
+        (branch, [(torch.ones(size),) for size in range(2, 6)], "dynamic=True"),
+    ],
+    ids=["module int", "string", "size"],
+)
+def test_at_the_recompile_limit_the_guards_decide_the_advice_in_a_report_and_in_a_log(
+    function: Function, calls: list[tuple[Any, ...]], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    logging.getLogger("torch._dynamo").propagate = True
+    with torch._dynamo.config.patch(recompile_limit=2):
+        report = watched(function, *calls, dynamic=False)
+    limit = next(one for one in report if one.past_limit)
+    warned = next(record.getMessage() for record in caplog.records if "recompile_limit" in record.getMessage())
+    (answer,) = find_advice(limit, read_answers(), torch="2.13.0")
+    logged = read_answers().advise("GB0039", torch="2.13.0", message=warned)
+    assert logged is not None
+    assert answer.counsels == logged.counsels
+    assert told in " ".join(one.text for one in answer.counsels)
+    assert "TORCH_LOGS=recompiles" not in report.text()
+
+
 def test_a_generator_is_a_site_when_it_was_to_be_compiled_and_not_when_python_code_meets_it() -> None:
     def numbers(x: torch.Tensor) -> Iterator[torch.Tensor]:
         yield x + 1
@@ -257,11 +306,20 @@ def test_a_compiled_module_that_learns_has_its_backward_graphs_in_the_time() -> 
     assert report.totals.compile_seconds > recorded > 0
 
 
-def test_a_break_that_stops_the_program_is_fatal_and_not_counted() -> None:
-    with pytest.raises(exc.Unsupported), explain() as report:
-        torch.compile(leaf, backend="eager", fullgraph=True)(torch.ones(2))
+def in_cond(x: torch.Tensor) -> Any:
+    return torch.cond(x.sum() > 0, leaf, lambda x: x - 1, (x,))
+
+
+@pytest.mark.parametrize(("function", "fullgraph", "why"), [(leaf, True, ONE_GRAPH), (in_cond, False, FAILED)])
+def test_a_break_that_stops_the_program_is_fatal_and_only_fullgraph_leads_to_no_fullgraph(
+    function: Function, fullgraph: bool, why: str
+) -> None:
+    with pytest.raises((exc.Unsupported, exc.UncapturedHigherOrderOpError)), explain() as report:
+        torch.compile(function, backend="eager", fullgraph=fullgraph)(torch.ones(2))
     site = only(report)
-    assert (site.kind, site.frequency.ran, site.frequency.why_unknown) == ("fatal", None, FAILED)
+    assert (site.kind, site.frequency.ran, site.frequency.why_unknown) == ("fatal", None, why)
+    report.program = Program(name="train.py")
+    assert ("--no-fullgraph" in report.text()) == fullgraph
 
 
 def test_what_was_to_be_resumed_is_fatal_when_the_rest_can_not_be_made() -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import difflib
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 from repro_runner.capture.breaks import UserFrame
 from repro_runner.explain.site import Site
@@ -156,11 +158,101 @@ def test_a_branch_stays_where_torch_has_another_name() -> None:
 
 
 def test_a_division_under_a_branch_is_told_as_an_operation_without_a_gradient_everywhere() -> None:
-    source = Source("import torch\ndef f(x):\n    if x.sum() > 0:\n        x = x / x.sum()\n    return x / 2\n")
+    source = Source("import torch\ndef f(x, y):\n    if x.sum() > 0:\n        x = x / y.sum()\n    return x / 2\n")
     (patch,) = find_branches(source, targets(3))
     assert isinstance(patch, Patch)
     assert patch.branch is not None
-    assert patch.branch.partial == "x / x.sum()"
+    assert patch.branch.partial == "x / y.sum()"
+
+
+OVERFLOWING = {
+    "exp": ("x.max() < 80", "torch.exp(x)", "x", 1000.0),
+    "exp in the other arm": ("x.max() > 80", "x", "x.exp()", 1000.0),
+    "exp2": ("x.max() < 80", "x.exp2()", "x * 2", 1000.0),
+    "expm1": ("x.max() < 80", "torch.expm1(x) + 1", "x", 1000.0),
+    "sinh": ("x.max() < 80", "x.sinh()", "-x", 1000.0),
+    "cosh": ("x.max() < 80", "torch.cosh(x).sqrt()", "x", 1000.0),
+    "pow": ("x.max() < 80", "x.pow(3)", "x", 1e30),
+    "an operator": ("x.max() < 80", "x ** 3", "x", 1e30),
+    "products": ("x.max() < 80", "x * x * x", "x", 1e30),
+    "matmul": ("x.max() < 80", "(x @ x) @ x", "x", 1e30),
+    "square": ("x.max() < 80", "torch.square(x * 1e20)", "x", 1e30),
+    "division": ("x.min() > 0", "1 / x", "x", 0.0),
+    "reciprocal": ("x.min() > 0", "x.reciprocal()", "x", 0.0),
+    "norm": ("x.norm() > 5", "x / x.norm()", "x", 0.0),
+    "log": ("x.min() > 0", "x.log()", "x", 0.0),
+    "sqrt": ("x.min() > 0", "x.sqrt() * x", "x", 0.0),
+    "rsqrt": ("not x.min() <= 0", "torch.rsqrt(x)", "x", 0.0),
+    "acosh": ("x.min() > 1", "x.acosh()", "x", 0.5),
+    "std": ("x.std() > 0", "(x - x.mean()) / x.std()", "x", 3.0),
+    "not finite": ("torch.isfinite(x).all()", "x.sigmoid()", "x", float("inf")),
+    "a factor that is not finite": ("torch.isfinite(y).all()", "x * y", "x", float("inf")),
+    "two names": ("x.max() < 80", "x.exp() * y", "x", 1000.0),
+    "a branch in a branch": ("x.max() < 80", "(x.exp() if x.min() > 0 else x)", "-x", 1000.0),
+}
+PLAIN = ["x + 1", "x * y", "torch.relu(x) * 2", "x ** 2", "x @ y", "x.clamp(-1, 1)", "x.sigmoid() * y", "(x + y) * 0.5"]
+
+
+def exec_gradients(text: str, number: float) -> list[torch.Tensor]:
+    x, y = (torch.full((2, 2), number, requires_grad=True) for _ in range(2))
+    names: dict[str, Any] = {}
+    exec(text, names)
+    found = torch.autograd.grad(names["f"](x, y).sum(), (x, y), allow_unused=True)
+    return [torch.zeros(2, 2) if one is None else one for one in found]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", OVERFLOWING)
+def test_no_arm_that_overflows_spoils_the_gradient_of_the_arm_that_is_taken(name: str) -> None:
+    condition, then, otherwise, number = OVERFLOWING[name]
+    arms = f"    if {condition}:\n        z = {then}\n    else:\n        z = {otherwise}\n"
+    text = f"import torch\ndef f(x, y):\n{arms}    return z\n"
+    (patch,) = find_branches(Source(text), targets(3))
+    declined = isinstance(patch, Refusal) or patch.branch is None or bool(patch.branch.partial)
+    assert declined == (name in ("std", "a factor that is not finite", "two names", "a branch in a branch"))
+    if not isinstance(patch, Refusal) and not declined:
+        changed = apply_patches(Source(text), [patch]).text
+        assert "torch.where" in changed
+        for one in (number, 0.25, 7.0):
+            for before, after in zip(exec_gradients(text, one), exec_gradients(changed, one), strict=True):
+                torch.testing.assert_close(after, before)
+
+
+@pytest.mark.parametrize("arm", PLAIN)
+def test_an_arm_with_finite_gradients_needs_no_mask(arm: str) -> None:
+    text = f"import torch\ndef f(x, y):\n    if x.sum() > 0:\n        x = {arm}\n    return x\n"
+    assert branch(text, 3).count("torch.where") == 1
+
+
+COUNTED = """\
+import torch
+class Net(torch.nn.Module):
+    def forward(self, x):
+        {before}
+        if x.norm() > 5:
+            x = x / x.norm()
+        {after}
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "written"),
+    [
+        ("self.n += 1", "self.n += 1", ""),
+        ("x += 1", "pass", ""),
+        ("pass", "self.seen[0] = x.sum()", ""),
+        ("pass", "x += 1", "x += 1"),
+        ("pass", "y = x; y.mul_(2)", "y.mul_(2)"),
+        ("self.n = x", "self.n += 1", "self.n += 1"),
+        ("pass", "torch.add(x, 1, out=x)", "torch.add(x, 1, out=x)"),
+        ("pass", "for y in (x,): y += 1", "y += 1"),
+        ("pass", "z = x.view(-1); z[0] = 1", "z[0]"),
+    ],
+)
+def test_only_a_write_into_the_values_of_a_branch_keeps_it(before: str, after: str, written: str) -> None:
+    text = branch(COUNTED.format(before=before, after=after), 5)
+    assert (f"`{written}` writes in place" in text) if written else ("torch.where(x.norm() > 5" in text)
 
 
 EXPLICIT = {

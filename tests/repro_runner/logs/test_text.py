@@ -17,9 +17,14 @@ from registry.matching import Matcher
 from registry.messages import DraftReader, find_drafts
 from registry.model import Revision
 from registry.templates import ANYTHING, Kind, make_template, mark_placeholders
+from repro_runner.explain.render.formats import read_answers
+from repro_runner.logs.analysis import analyse
+from repro_runner.logs.document import analysis_document
 from repro_runner.logs.model import Input, LogPart
 from repro_runner.logs.sieve import Sieve
+from repro_runner.logs.sources import find_sources
 from repro_runner.logs.text import open_reader
+from repro_runner.logs.view import view_analysis
 from tests.committed import committed_registry
 from tests.repro_runner.fixtures import FIXTURES
 
@@ -377,6 +382,16 @@ def test_recompiles_are_told_by_function_and_guard_and_are_no_breaks(matcher: Ma
         ("scaled", "/home/user/project/rec.py:2", "n == 1", 1),
         ("other", "/home/user/project/rec.py:7", "flag == True", 1),
     ]
+
+
+def test_the_ways_out_of_recompiles_are_those_that_fit_the_guards(matcher: Matcher) -> None:
+    analysis = analyse(find_sources([str(RECORDED / "recompiles-2.13.0.log")]), matcher)
+    (shown,) = view_analysis(analysis, read_answers(), folder=Path("/")).messages
+    number, option = shown.ways_out
+    assert "Pass the number as a tensor" in number
+    assert "an option that is on or off" in option
+    told = analysis_document(analysis, read_answers())["messages"]
+    assert [one["ways_out"] for one in told] == [[number], [number], [option]]
 
 
 def test_an_error_of_the_user_is_a_report_with_its_real_reason(matcher: Matcher) -> None:

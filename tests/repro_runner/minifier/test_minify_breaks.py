@@ -199,6 +199,15 @@ def test_a_layer_is_made_again_as_it_is_set() -> None:
             assert (made.shape, made.dtype, made.device) == (value.shape, value.dtype, value.device)
 
 
+@pytest.mark.parametrize("index", ["0, 1:2", "..., None, :1", "1:"])
+def test_an_index_with_slices_is_cut_down_like_the_rest(index: str) -> None:
+    source = f"import torch\ndef broken(x):\n    y = x[{index}] + x.sum()\n    return torch.relu(y)[{index}]\n"
+    inputs = {"x": ast.parse("torch.randn(2, 2)", mode="eval").body}
+    program = Program(tree=ast.parse(source), inputs=inputs)
+    smallest = reduce_program(program, lambda edited: f"x[{index}]" in edited.code(), most=200)
+    assert "relu" not in smallest.code()
+
+
 def test_what_nothing_uses_goes() -> None:
     source = """
 import math
