@@ -8,6 +8,9 @@ OPAQUE = {
 }
 
 REQUIRES = {"device": "cpu"}
+EFFECTS = {
+    "fixed": "It has a generator of its own. That of the program stays as it was."
+}
 GENERATOR = torch.Generator()
 
 
