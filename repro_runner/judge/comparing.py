@@ -13,6 +13,7 @@ from repro_runner.judge.observation import (
     ERR,
     ERROR,
     GRADIENTS,
+    INPUTS,
     MEMORY,
     OUT,
     STATE,
@@ -68,6 +69,8 @@ def call_differs(
         if aspect in terms.left_out or aspect not in expected.seen or aspect not in actual.seen:
             continue
         one, two = expected.seen[aspect], _renamed(actual.seen[aspect], names)
+        if aspect == INPUTS and STATE in terms.left_out:  # what objects hold besides tensors is state
+            one, two = ({path: leaf for path, leaf in flat.items() if isinstance(leaf, Mapping)} for flat in (one, two))
         if aspect == STATE:
             found = _states_differ(before.before, one, _renamed(after.before, names), two, terms)
         elif aspect == MEMORY:

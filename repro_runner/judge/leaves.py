@@ -71,7 +71,7 @@ def leaf_of(value: Any, room: Room) -> Leaf:
 def _tensor_leaf(tensor: torch.Tensor, room: Room) -> Leaf:
     facts = {
         "dtype": str(tensor.dtype),
-        "shape": [str(size) for size in tensor.shape] if tensor.is_nested else [int(size) for size in tensor.shape],
+        "shape": [list(part.shape) for part in tensor.unbind()] if tensor.is_nested else list(map(int, tensor.shape)),
         "layout": str(tensor.layout),
         "device": tensor.device.type,
         "requires_grad": tensor.requires_grad,
@@ -117,8 +117,8 @@ class Closeness:
 
     fused: bool = False
     """Looser, for generated code."""
-    by_size: bool = False
-    """A rounding error may be as large as that of the largest number: sums of large numbers that cancel out."""
+    by_size: float = 0.0
+    """An error may be this part of the largest number: where large numbers cancel out, rounding errors stay."""
     ignored: frozenset[str] = frozenset()
     """Facts of tensors that are not compared: `stride`."""
     float_dtype: torch.dtype = torch.float32
@@ -174,7 +174,7 @@ def _parts_differ(expected: torch.Tensor, actual: torch.Tensor, closeness: Close
     rtol, atol = tolerance_of(expected.dtype, fused=closeness.fused)
     if closeness.by_size and expected.numel() and expected.dtype.is_floating_point:
         largest = expected[expected.isfinite()].abs().double()
-        atol += rtol * (largest.max().item() if largest.numel() else 0.0)
+        atol += closeness.by_size * (largest.max().item() if largest.numel() else 0.0)
     try:
         torch.testing.assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
     except AssertionError as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import os
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -76,7 +77,8 @@ class Calls:
                     torch.cuda.synchronize()
             except Exception as error:  # noqa: BLE001 - whatever a program raises is its outcome
                 raised = error
-        surroundings = {RANDOM: random_states(), MODES: modes()}
+        folder = os.path.relpath(os.curdir, self._files[0].parent)
+        surroundings = {RANDOM: random_states(), MODES: {**modes(), "current folder": folder}}
         walk = self._walk()
         with torch.no_grad():
             held = set(walk.flat)

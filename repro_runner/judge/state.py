@@ -32,7 +32,7 @@ _OF_TORCH = ("__", "_torchdynamo", "_dynamo", "_compiled_call_impl", "_forward_p
 _MEMBERS = ("_parameters", "_buffers", "_modules")
 _SHARED = (tuple, frozenset, type, types.BuiltinFunctionType, torch.dtype, torch.device, range, slice, Enum, re.Pattern)
 """What can't be changed: whether two places hold the same object is nobody's business."""
-_INNER = ("torch._", "torch.library", "torch.fx", "torch.jit")
+_INNER = ("torch._", "torch.library", "torch.fx", "torch.jit", "torch.utils.hooks")
 """Modules of torch whose objects hold nothing of a program's: an operator has caches of its own."""
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, functools.partial)
 

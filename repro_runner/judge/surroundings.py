@@ -228,7 +228,6 @@ def modes() -> Flat:
         "dispatch modes": dispatch_modes(),
         "recursion limit": sys.getrecursionlimit(),
         "garbage collection": gc.isenabled(),
-        "current folder": Path.cwd().name,
         "environment variables": _digest(str(sorted(os.environ.items()))),
         "filters of warnings": len(warnings.filters),
         "level of the root logger": logging.getLogger().level,
