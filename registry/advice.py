@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from registry.fits import find_subject, is_one_of
 from registry.ids import page_address
@@ -67,7 +68,10 @@ class Advice:
     no_fix: str
     """Why there is none, where that is known."""
     stopped_in: str
-    """The first torch release, newer than the asker's, in which the smallest program no longer breaks; else empty."""
+    """The first torch release, newer than the asker's, since which the program no longer breaks; empty if it breaks in
+    the newest that was run, or if the message names something else than the program does."""
+    breaks_in: str
+    """The newest release in which the program was run, if it breaks there; else empty."""
     counsels: tuple[Counsel, ...] = ()
     """What to try for what the asker's message names."""
     misfit: str = ""
@@ -108,6 +112,7 @@ class Advisor:
             isolated=tuple((one.when, one.code) for one in program.isolated) if program else (),
             no_fix=repro.no_fix if repro else "",
             stopped_in=_stopped_in(gb, torch),
+            breaks_in=_breaks_in(gb),
         )
         fits = self._fits.get(gb_id)
         return choose(advice, fits, message, guards) if fits and message else advice
@@ -165,7 +170,8 @@ def choose(advice: Advice, fits: Fits, message: str, guards: Sequence[str] = ())
         misfit = (
             f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
         )
-    return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit)
+    stopped_in = advice.stopped_in if fixes or not others else ""
+    return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit, stopped_in=stopped_in)
 
 
 def _counsels_for(fits: Fits, said: Iterable[str]) -> list[Counsel]:
@@ -215,8 +221,19 @@ def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
 
 def _stopped_in(gb: GraphBreak, torch: str) -> str:
     mine = _order(torch)
-    stopped = {seen.environment.torch for seen in gb.best_evidence if seen.verdict == "stopped"}
-    return min((release for release in stopped if _order(release) > mine), key=_order, default="")
+    since = takewhile(lambda release: gb.verdict_in(release) == "stopped", _newest_first(gb))
+    return min((release for release in since if _order(release) > mine), key=_order, default="")
+
+
+def _breaks_in(gb: GraphBreak) -> str:
+    newest = next(iter(_newest_first(gb)), "")
+    best = gb.best_run(newest) if newest else None
+    return newest if best and best.shows_it else ""
+
+
+def _newest_first(gb: GraphBreak) -> list[str]:
+    """The releases in which a program of it was run."""
+    return sorted({seen.environment.torch for seen in gb.best_evidence}, key=_order, reverse=True)
 
 
 def _order(torch: str) -> tuple[int, ...]:

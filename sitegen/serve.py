@@ -112,6 +112,8 @@ class _SiteServer(ThreadingHTTPServer):
     def __init__(self, address: tuple[str, int], live: _LiveSite) -> None:
         self.live = live
         super().__init__(address, _SiteHandler)
+        # Another name that leads here belongs to a web page that wants to read what is not published yet.
+        self.own_hosts = [[f"{name}:{self.server_port}"] for name in (address[0], "localhost")]
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A connection that broke off, from either side, is nobody's mistake."""
@@ -133,6 +135,11 @@ class _SiteHandler(BaseHTTPRequestHandler):
         self._answer()
 
     def _answer(self) -> None:
+        if self.headers.get_all("Host") not in self.server.own_hosts:
+            self._send(
+                HTTPStatus.FORBIDDEN, b"Not allowed. Open the address that was printed.\n", _CONTENT_TYPES[".txt"]
+            )
+            return
         files = self.server.live.files
         path = unquote(urlsplit(self.path).path).removeprefix("/")
         if not path or path.endswith("/"):

@@ -69,7 +69,10 @@ def chromium() -> Iterator[Browser]:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
             executable_path=executable,
-            args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],  # tests may run as root, in a container
+            args=[
+                *("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),  # tests may run as root, in a container
+                "--host-resolver-rules=MAP evil.example 127.0.0.1",  # a name that an attacker lets lead to this machine
+            ],
         )
         try:
             yield browser

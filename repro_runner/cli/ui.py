@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import os
+import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -22,8 +23,9 @@ _TO_START = 60.0
 _LARGEST_PORT = 65_535
 EPILOG = """\
 Pages: the runs on disk; one run, with graphs to zoom into, heat maps and a timeline of recompiles; two runs side by
-side; and a form that starts a new run. The server accepts connections from this machine only, and the pages load
-nothing from elsewhere. Models and capability files come from below the folder only.
+side; and a form that starts a new run. The server accepts connections from this machine only. It answers only at the
+address that it prints, which contains a secret. The pages load nothing from elsewhere. Models and capability files come
+from below the folder only.
 This needs streamlit: pip install 'graph-break-registry[ui]'
 
 examples:
@@ -43,12 +45,14 @@ def main(argv: Sequence[str]) -> int:
     arguments = _parser().parse_args(argv)
     folder = _require(arguments)
     port = choose_port(arguments.port)
+    secret = secrets.token_urlsafe(24)
 
     def announce(running: Callable[[], bool]) -> None:
-        _announce(port, folder, running, opens=not arguments.no_browser)
+        if _wait_for(port, running):
+            _announce(f"http://{HOST}:{port}/{secret}", folder, opens=not arguments.no_browser)
 
     with Path(os.devnull).open("wb") as nowhere:  # Streamlit prints addresses of its own there
-        environment = server_environment(folder)
+        environment = server_environment(folder, secret)
         code = run_attached(server_command(port), nowhere, folder=HERE, environment=environment, started=announce)
     return NOT_AS_IT_SHOULD_BE if code else DONE
 
@@ -80,14 +84,16 @@ def _require(arguments: argparse.Namespace) -> Path:
     return Path(arguments.folder.resolve())
 
 
-def _announce(port: int, folder: Path, running: Callable[[], bool], *, opens: bool) -> None:
-    """Print the address as soon as the server answers, and open it."""
+def _wait_for(port: int, running: Callable[[], bool]) -> bool:
+    """Wait until the server answers. Whether it still runs."""
     began = time.monotonic()
     while running() and not answers(port) and time.monotonic() - began < _TO_START:
         time.sleep(0.1)
-    if not running():
-        return
-    address = f"http://{HOST}:{port}"
+    return running()
+
+
+def _announce(address: str, folder: Path, *, opens: bool) -> None:
+    """Print the address, and open it."""
     print(f"{address} shows {plain(folder)}. Ctrl-C ends it.", flush=True)
     if opens:
         import webbrowser  # looks for browsers when it is imported

@@ -1,4 +1,4 @@
-"""How the UI is started: Streamlit's command with its settings, and a free port. Needs no streamlit."""
+"""How the UI is started: its server's command and settings, and a free port. Needs no streamlit."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from registry.errors import InvalidInput, Problem
 from registry.stylesheet import read_palette
@@ -16,22 +17,24 @@ FIRST_PORT = 8501
 _PORTS = 50
 FOLDER = "GRAPHBREAK_UI_FOLDER"
 """The variable in which the app finds the folder."""
+SECRET = "GRAPHBREAK_UI_SECRET"
+"""The variable with the secret. Other users of the machine can read arguments of a process, but not its environment."""
 HERE = Path(__file__).parent
 
 _SETTINGS = {
     "server.address": HOST,
-    "server.headless": "true",  # it opens no browser, and asks for no e-mail address
-    "server.enableCORS": "true",
-    "server.enableXsrfProtection": "true",
+    "server.headless": True,  # it opens no browser, and asks for no e-mail address
+    "server.enableCORS": True,
+    "server.enableXsrfProtection": True,
     "server.fileWatcherType": "none",
-    "server.runOnSave": "false",
-    "browser.gatherUsageStats": "false",
+    "server.runOnSave": False,
+    "browser.gatherUsageStats": False,
     "browser.serverAddress": HOST,
     "client.toolbarMode": "minimal",
     "logger.level": "warning",
     "client.showErrorDetails": "type",  # the rest is printed on the terminal
     "theme.baseRadius": "6px",
-    "theme.showWidgetBorder": "true",
+    "theme.showWidgetBorder": True,
 }
 _COLOURS = {
     "primaryColor": "--accent",
@@ -53,15 +56,18 @@ _COLOURS = {
 
 def server_command(port: int) -> list[str]:
     """The command that serves the app on loopback."""
-    settings = {**_SETTINGS, "server.port": str(port), **dict(_theme())}
-    options = (f"--{name}={value}" for name, value in settings.items())
-    return module_command("streamlit", "run", str(HERE / "app.py"), *options)
+    return module_command("repro_runner.ui.server", str(port))
 
 
-def server_environment(folder: Path) -> dict[str, str]:
+def server_settings(port: int, secret: str) -> dict[str, Any]:
+    """Streamlit's settings. All addresses begin with the secret."""
+    return {**_SETTINGS, "server.port": port, "server.baseUrlPath": secret, **dict(_theme())}
+
+
+def server_environment(folder: Path, secret: str) -> dict[str, str]:
     """The environment of the server. Runs are where the commands have them that are started in this folder."""
     home = folder / (os.environ.get("GRAPHBREAK_HOME") or ".graphbreak")
-    return {**os.environ, FOLDER: str(folder), "GRAPHBREAK_HOME": str(home)}
+    return {**os.environ, FOLDER: str(folder), SECRET: secret, "GRAPHBREAK_HOME": str(home)}
 
 
 def _theme() -> Iterator[tuple[str, str]]:

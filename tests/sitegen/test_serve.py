@@ -46,10 +46,10 @@ class Server:
     process: subprocess.Popen[str]
     port: int
 
-    def get(self, path: str, method: str = "GET") -> Answer:
+    def get(self, path: str, method: str = "GET", host: str = "127.0.0.1:PORT") -> Answer:
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
         try:
-            connection.request(method, path)
+            connection.request(method, path, headers={"Host": host.replace("PORT", str(self.port))})
             response = connection.getresponse()
             return Answer(response.status, response.headers, response.read())
         finally:
@@ -129,6 +129,17 @@ def test_nothing_outside_the_build_is_served(server: Server, path: str) -> None:
     answer = server.get(path)
     assert answer.status == 404 or b"<h1>Graph breaks</h1>" in answer.body
     assert b"secret" not in answer.body
+
+
+@pytest.mark.parametrize(
+    ("host", "status"),
+    [("127.0.0.1:PORT", 200), ("localhost:PORT", 200), ("evil.example:PORT", 403), ("127.0.0.1:1", 403), ("", 403)],
+)
+def test_another_name_that_leads_here_is_refused(server: Server, host: str, status: int) -> None:
+    answers = [server.get("/", host=host), server.get("/nothing", host=host)]
+    assert answers[0].status == status
+    assert (b"Graph breaks" in answers[0].body) == (status == 200)
+    assert answers[1].status == (404 if status == 200 else 403)
 
 
 def test_a_folder_without_its_slash_is_redirected(server: Server) -> None:

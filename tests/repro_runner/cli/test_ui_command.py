@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import socket
 import sys
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ import pytest
 from registry.stylesheet import read_palette
 from repro_runner.cli import main
 from repro_runner.exit_codes import REFUSED
-from repro_runner.ui.serving import FIRST_PORT, HOST, choose_port, server_command, server_environment
+from repro_runner.ui.serving import FIRST_PORT, HOST, choose_port, server_environment, server_settings
 
 
 @pytest.fixture
@@ -52,17 +51,17 @@ def test_all_that_is_missing_is_said_at_once(
 
 
 def test_the_server_is_for_this_machine_alone_and_sends_nothing_home() -> None:
-    options = dict(re.findall(r"--([\w.]+)=(\S+)", " ".join(server_command(8600))))
+    options = server_settings(8600, "secret")
     assert options["server.address"] == HOST
-    assert options["server.port"] == "8600"
-    assert options["browser.gatherUsageStats"] == "false"
-    assert options["server.enableXsrfProtection"] == options["server.enableCORS"] == "true"
+    assert options["server.port"] == 8600
+    assert options["browser.gatherUsageStats"] is False
+    assert options["server.enableXsrfProtection"] is options["server.enableCORS"] is True
     assert options["theme.light.backgroundColor"] == read_palette()["light"]["--paper"] == "#fdfcfa"
     assert options["theme.dark.backgroundColor"] == read_palette()["dark"]["--paper"] == "#171513"
 
 
 def test_runs_are_where_commands_in_that_folder_have_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRAPHBREAK_HOME", raising=False)
-    assert server_environment(tmp_path)["GRAPHBREAK_HOME"] == str(tmp_path / ".graphbreak")
+    assert server_environment(tmp_path, "secret")["GRAPHBREAK_HOME"] == str(tmp_path / ".graphbreak")
     monkeypatch.setenv("GRAPHBREAK_HOME", "kept")
-    assert server_environment(tmp_path)["GRAPHBREAK_HOME"] == str(tmp_path / "kept")
+    assert server_environment(tmp_path, "secret")["GRAPHBREAK_HOME"] == str(tmp_path / "kept")

@@ -77,7 +77,7 @@ def serving(folder: Path) -> Iterator[Server]:
     ) as process:
         assert process.stdout is not None
         told = process.stdout.readline()
-        found = re.match(r"(http://127\.0\.0\.1:\d+) shows ", told)
+        found = re.match(r"(http://127\.0\.0\.1:\d+/[\w-]{32}) shows ", told)
         assert found, told
         try:
             yield Server(process, found[1], mark)
