@@ -13,7 +13,7 @@ GENERATOR = torch.Generator()
 
 
 @torch.library.custom_op(
-    "gb0055::noise", mutates_args=(), tags=torch.Tag.nondeterministic_seeded
+    "gb0055::noise", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,)
 )
 def noise_op(x: torch.Tensor) -> torch.Tensor:
     return torch.randn(x.shape, generator=GENERATOR, device="cpu").to(x)

@@ -11,7 +11,8 @@ LIMITS = {
     },
     "fixed_flag": {
         "negative": "In Python a length below zero counts from the end. Here it "
-        "is an error."
+        "is an error.",
+        "size": "A length beyond the end takes all. Here it is an error.",
     },
 }
 

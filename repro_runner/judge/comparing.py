@@ -187,7 +187,14 @@ def _moved_names(before: Flat, after: Flat) -> dict[str, str]:
 
 
 def _below(flat: Flat, root: str) -> Flat:
-    return {path[len(root) :]: leaf for path, leaf in flat.items() if _root(path) == root}
+    """What a name of the program holds; of which class it is does not count."""
+    return {
+        path[len(root) :]: leaf for path, leaf in flat.items() if _root(path) == root and _counts(leaf, path == root)
+    }
+
+
+def _counts(leaf: Leaf, is_root: bool) -> bool:
+    return not (is_root and isinstance(leaf, tuple) and leaf[0] == "is")
 
 
 def _renamed(flat: Flat, names: Mapping[str, str]) -> Flat:

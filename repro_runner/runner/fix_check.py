@@ -43,6 +43,8 @@ _ROUNDED = {
 }
 """The part of the largest number of a result that may be lost by rounding: (dtype, large inputs) -> it. In between,
 numbers may have been much larger; what is right in double is not called wrong because of it."""
+_OF_COMPILERS = frozenset({RANDOM, MODES, WARNINGS})
+"""What a compiler does in another way, or leaves behind itself."""
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
 
@@ -110,15 +112,21 @@ class _FixCheck:
         return {**record, **self._scope(), "holds": holds, **why, "miscounted": counts["miscounted"]}
 
     def _compiled(self, setting: Setting) -> Observation:
-        plans = [call.plan for call in self._expected(setting).calls]
+        plans = self._plans(self._expected(setting))
         again = _AGAIN if self._program.closely and setting == self._program.plain else 0
         return self._run(setting, lambda part: part.compiled(plans, again=again))
 
     def _eager(self, setting: Setting) -> Observation:
-        plans = [call.plan for call in self._program.expected(setting).calls]
+        plans = self._plans(self._program.expected(setting))
         if self._program.eager_raises:
             plans = [Plan(seed=seed) for seed in self._program.seeds]
         return self._run(setting, lambda part: part.eager(plans))
+
+    def _plans(self, expected: Observation) -> list[Plan]:
+        """The calls to make. On a GPU, an assertion that fails ends all that follows: it is not run where it has to."""
+        plans = [call.plan for call in expected.calls]
+        known = self._limits if self._program.job.device == "cuda" else {}
+        return [plan for plan in plans if kind_of(plan.variation) not in known]
 
     def _run(self, setting: Setting, work: Any) -> Observation:
         return self._program.forks.run(self._text, self._name, setting, work)
@@ -148,7 +156,7 @@ class _FixCheck:
         terms = self._program.terms(setting)
         left_out = self._left_out
         if not eager:
-            left_out |= {EVENTS} | ({RANDOM} if self._program.job.backend != "eager" else frozenset())
+            left_out |= {EVENTS} | (_OF_COMPILERS if self._program.job.backend != "eager" else frozenset())
         if self._program.eager_raises:
             left_out |= {STATE}
         if plan.variation:

@@ -231,16 +231,24 @@ class Part:
             calls = list(self.calls.make(compiled, plain))
             counts = {"graphs": stats["unique_graphs"], "ops": stats["calls_captured"]}
             breaks = recorder.captured(errors=False)
-            if again:
-                ended = [call for call in self.calls.make(compiled, [plans[0]] * again) if call.failed]
-                counts["graphs of equal calls"] = stats["unique_graphs"] - counts["graphs"] + again * bool(ended)
             for _, alike in groupby((plan for plan in plans if plan not in plain), key=_tensors_of):
                 reset()  # other tensors are compiled anew, and not counted among the times that a user's would be
                 calls += self.calls.make(compiled, list(alike))
+            if again and plain:
+                counts["graphs of equal calls"] = self._graphs_of_equal_calls(compiled, plain[0], again)
         if logged.complete:
             unlike = miscounted(logged.reports, recorder.reports(logged.reports))
             self.miscounted += [f"{self.function.__name__}: {self._recorded(one)}" for one in unlike]
         return breaks, counts, sorted(calls, key=lambda call: plans.index(call.plan))
+
+    def _graphs_of_equal_calls(self, compiled: Callable[..., Any], plan: Plan, number: int) -> int:
+        """How many graphs are compiled after the first of so many calls with equal inputs, which should be none."""
+        reset()
+        stats = dynamo_utils.counters["stats"]
+        list(self.calls.make(compiled, [plan]))
+        before = stats["unique_graphs"]
+        failed = any(call.failed for call in self.calls.make(compiled, [plan] * number))
+        return int(stats["unique_graphs"] - before + number * failed)
 
     def _compiled(self, *, fullgraph: bool, backend: str | Callable[..., Any] | None = None) -> Callable[..., Any]:
         """As a user compiles it: with torch's own backend, and nothing around it, which Dynamo would see."""

@@ -147,8 +147,11 @@ class ProgramRuns:
         """Call it with everything, and again without what it does not take: an error may leave things half done."""
         plans = list(self._plans(setting))
         tried = self._run(lambda part: part.eager(plans, traced=setting == self.plain), setting)
-        if tried.failure:
-            return tried
+        if tried.failure:  # an error on a GPU may end all that follows: then only its own inputs are compared
+            plans = [plan for plan in plans if not plan.variation]
+            tried = self._run(lambda part: part.eager(plans, traced=setting == self.plain), setting)
+            if tried.failure:
+                return tried
         taken = [call.plan for call in tried.calls if not call.failed]
         if setting == self.plain:
             self.positions = {tuple(each) for each in tried.more["positions"]}
