@@ -39,30 +39,13 @@ from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
 from sitegen.programs import seen_in
+from sitegen.reach import neighbour_sentence, reach_badge, reach_sentence
 from sitegen.related import Relations
-from sitegen.release_table import SIGNS, environment_strip, release_table
+from sitegen.release_table import SIGNS, environment_strip, release_table, upgrade_sentence
 from sitegen.report_issue import finding_url, report_url
 from sitegen.sentences import comma_list, device_name, first_sentence, release_span
 from sitegen.templating import FirstUses
 
-_REACH = {
-    "config": {
-        "badge": "needs a setting",
-        "sentence": "It happens only with a setting that is not the default.",
-    },
-    "private": {
-        "badge": "private parts of torch",
-        "sentence": "You are unlikely to see this: the program uses private parts of torch.",
-    },
-    "contrived": {
-        "badge": "unusual code",
-        "sentence": "The code is valid, but unusual.",
-    },
-    "bytecode": {
-        "badge": "edited bytecode",
-        "sentence": "You are unlikely to see this: we had to edit bytecode to trigger it.",
-    },
-}
 _FATE = {
     "resumed": "The graph ends {where}, and Python runs that part",
     "frame skipped": "Dynamo skips the whole function, and Python runs it",
@@ -107,6 +90,7 @@ class BreakPages:
             report_url=report_url(gb, self._programs.get(gb.gb_id), self._issue),
             findings=[(one, self._script(one.script)) for one in gb.findings],
             strip=environment_strip(gb, self._registry.environments),
+            upgrade=upgrade_sentence(gb, self._registry.environments),
             table=release_table(gb),
             signs=SIGNS,
             uses=FirstUses(self._registry.glossary, "../"),
@@ -118,7 +102,12 @@ class BreakPages:
 
     def _cards(self, gb: GraphBreak, one: Example) -> dict[str, Any]:
         first = [torch for torch in self._releases if gb.programs_for(torch)[0].repro is one.repro]
-        more = {"reach": _REACH.get(one.repro.reach), "script": f"../{script_file(one.repro)}", "first_in": first}
+        more = {
+            "reach": reach_sentence(gb, one),
+            "neighbour": neighbour_sentence(gb, one),
+            "script": f"../{script_file(one.repro)}",
+            "first_in": first,
+        }
         return {**samples(gb, one, self._programs), **more}
 
     def _wordings(self, gb: GraphBreak) -> list[Variant[dict[str, Any]]]:
@@ -149,7 +138,7 @@ class BreakPages:
             "lead": _lead(gb, category),
             "badges": variants(self._releases, lambda torch: _badges(gb, torch)),
             "span": release_span(gb),
-            "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
+            "reach": variants(self._releases, lambda torch: reach_badge(gb, torch)),
         }
 
 
