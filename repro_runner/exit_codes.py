@@ -10,7 +10,8 @@ INTERRUPTED = 130
 MEANINGS = {
     DONE: "done, and all is as it should be",
     NOT_AS_IT_SHOULD_BE: "done, but something that was run is not as it should be",
-    REFUSED: "the arguments or a data file are not valid, or what is asked for is not there; nothing was done",
+    REFUSED: "the arguments or a data file are not valid, or what is asked for is not there: nothing was done; or the "
+    "disk refused to keep what was found",
     INTERRUPTED: "interrupted; what had ended is kept",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import warnings
 
 import torch
 
@@ -71,12 +72,14 @@ def write_check(run: RunFolder, result: CheckResult) -> None:
     documents = result.documents()
     for name, document in documents.items():
         run.write_json(name, document)
-    with keep_artifacts(run):
+    with keep_artifacts(run), warnings.catch_warnings(record=True) as said:
         for index, traced in enumerate(result.graphs):
             found = [violation for graph, violation in result.violations if graph == index]
             keep_graph(traced, found, backend="check", asked=True)
     # Keeping a graph adds its violations to the file.
     run.write_json("violations.json", documents["violations.json"])
+    for each in said:  # if the disk refuses the document, too, there is no need to say so twice
+        warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)
 
 
 def _constraints(adapter: AcceleratorAdapter) -> tuple[Constraint, ...]:

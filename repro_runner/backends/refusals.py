@@ -46,10 +46,14 @@ class ConstraintViolations(MockBackendError):
         first_useful_frame: FrameType | None = None,
         script: Reproduction | None = None,
     ) -> None:
-        listing = _listing(violations)
-        super().__init__(listing if script is None else f"{listing}\n{script}", first_useful_frame)
+        super().__init__(_listing(violations), first_useful_frame)
         self.violations = tuple(violations)
         self.script = script
+
+    def __str__(self) -> str:
+        """Dynamo adds lines to the message on its way to the user; the script is named after these."""
+        said = super().__str__()
+        return said if self.script is None else f"{said.rstrip()}\n{self.script}"
 
 
 class MalformedSettings(MockBackendError):

@@ -10,6 +10,7 @@ from typing import Any
 from repro_runner.backends.refusals import MalformedSettings
 from repro_runner.constraints import Constraint
 from repro_runner.constraints.environment import Environment
+from repro_runner.runs.run_folder import ARTIFACTS
 
 _NAMES = ("strict", "constraints", "check_backward")
 _EXAMPLE = 'DtypeConstraint(["float32"])'
@@ -42,7 +43,7 @@ def read_settings(arguments: Mapping[str, Any]) -> Settings:
         strict=_flag("strict", given, environment, default=True),
         check_backward=_flag("check_backward", given, environment, default=False),
         constraints=given["constraints"] if "constraints" in given else environment.constraints(),
-        artifacts=environment.switch("GRAPHBREAK_ARTIFACTS") is not False,
+        artifacts=environment.switch(ARTIFACTS) is not False,
     )
     _refuse([*environment.problems, *_problems(given)])
     return settings

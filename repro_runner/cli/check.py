@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.cli.in_child import Done, Work, run_verb
+from repro_runner.cli.in_child import Done, Work, run_verb, store
 from repro_runner.cli.model_arguments import (
     EXAMPLE_DEVICE,
     add_decompositions,
@@ -33,7 +33,7 @@ MOCK_DENY_OPS, MOCK_MAX_MEMORY and MOCK_MAX_PEAK_MEMORY; the ops are listed all 
 exit codes:
   0    the device takes the whole model
   1    it refuses something, or gets nothing at all because of breaks
-  2    the arguments, the model or the capability file are not valid
+  2    the arguments, the model or the capability file are not valid; or the disk refused to keep the result
 """
 
 
@@ -60,11 +60,12 @@ def work(given: Work) -> Done:
             inference=arguments.inference,
             dynamic=arguments.dynamic or None,
         )
-    run = RunFolder.create("check", subject=model.name, **given["manifest"], **_settings(arguments))
-    write_check(run, result)
+    run, why = store("check", model.name, given, lambda run: write_check(run, result), **_settings(arguments))
+    document = result.document("" if run is None else run.id)
     return Done(
-        printed=json.dumps(result.document(run.id)) if arguments.json else _text(arguments, result, given, run),
+        printed=json.dumps(document) if arguments.json else _text(arguments, result, given, run),
         code=NOT_AS_IT_SHOULD_BE if result.refused else DONE,
+        not_stored=why,
     )
 
 
@@ -88,10 +89,11 @@ def _tensors(arguments: argparse.Namespace) -> Iterator[contextlib.AbstractConte
         raise InvalidInput([Problem(each.where, f"{each.message}; {remedy}") for each in error.problems]) from error
 
 
-def _text(arguments: argparse.Namespace, result: CheckResult, given: Work, run: RunFolder) -> str:
+def _text(arguments: argparse.Namespace, result: CheckResult, given: Work, run: RunFolder | None) -> str:
     environment = given["manifest"]["environment"]
     where = f"torch {environment['torch']}, Python {environment['python']}, {environment['device']}"
-    return f"{where}\n{plain(arguments.model)}: {result.summary()}\n\nrun {run.id}"
+    kept = "" if run is None else f"\n\nrun {run.id}"
+    return f"{where}\n{plain(arguments.model)}: {result.summary()}{kept}"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -9,18 +9,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
-from registry.errors import InvalidInput
+from registry.errors import InvalidInput, WriteFailed
 from repro_runner.cli.model_arguments import read_limits
 from repro_runner.environment import describe_environment
-from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE
+from repro_runner.exit_codes import NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.output.places import with_shown_places
 from repro_runner.output.terminal import plain
 from repro_runner.process.isolated import ChildFailed, isolation
 from repro_runner.report.contents import keep_failures
-from repro_runner.runs import RunFolder
+from repro_runner.runs import RunFolder, keeps_runs
 
 
 class Work(TypedDict):
@@ -34,11 +34,30 @@ class Work(TypedDict):
     """Why an earlier child could not end its search; empty if there was none."""
 
 
-class Done(TypedDict):
-    """What a child returns."""
-
+class _Ended(TypedDict):
     printed: str
     code: int
+
+
+class Done(_Ended, total=False):
+    """What a child returns."""
+
+    not_stored: str
+    """Why the disk refused what was found."""
+
+
+def store(
+    verb: str, subject: str, given: Work, write: Callable[[RunFolder], None], **settings: Any
+) -> tuple[RunFolder | None, str]:
+    """(a run with what was found; or why the disk refused it). None with GRAPHBREAK_ARTIFACTS=0."""
+    if not keeps_runs():
+        return None, ""
+    try:
+        run = RunFolder.create(verb, subject=subject, **given["manifest"], **settings)
+        write(run)
+    except WriteFailed as error:
+        return None, str(error)
+    return run, ""
 
 
 def run_in_child(
@@ -69,7 +88,10 @@ def run_verb(
 
 
 def print_done(done: Done) -> int:
-    print(done["printed"])
+    print(done["printed"], flush=True)
+    if why := done.get("not_stored"):
+        print(f"not stored: {plain(why)}", file=sys.stderr)
+        return REFUSED
     return done["code"]
 
 
@@ -77,11 +99,16 @@ def tell_failure(verb: str, arguments: argparse.Namespace, failed: ChildFailed, 
     """Print the line. If a backend may be to blame, a run keeps it, with the stack; a model alone leaves no run."""
     if failed.doing.own:
         raise InvalidInput([failed.problem(arguments.model)]) from failed
-    run = RunFolder.create(verb, subject=arguments.model, **_manifest(arguments))
-    keep_failures(run, {kind: str(failed)})
-    run.add_traceback(failed.stack)
+
+    def write(run: RunFolder) -> None:
+        keep_failures(run, {kind: str(failed)})
+        run.add_traceback(failed.stack)
+
     print(plain(with_shown_places(str(failed.problem(arguments.model)))), file=sys.stderr)
-    print(f"run {run.id}", file=sys.stderr)
+    given = Work(words=[], manifest=_manifest(arguments), search_failed="")
+    run, why = store(verb, arguments.model, given, write)
+    if run is not None or why:
+        print(f"not stored: {plain(why)}" if run is None else f"run {run.id}", file=sys.stderr)
     return NOT_AS_IT_SHOULD_BE
 
 

@@ -33,7 +33,9 @@ from repro_runner.diff.judging import (
     named_op,
     unknown,
 )
+from repro_runner.minifier.parts.backends import widened
 from repro_runner.torch_seams import pytree
+from repro_runner.values import Flat
 
 _ALL_RIGHT = (
     "within the tolerance the backward of every op is right for the gradients that it was given, "
@@ -115,10 +117,26 @@ class _BackwardSearch:
         self, op: GraphOp, found: Gradients, operands: Mapping[Node, Any] | None = None
     ) -> LeafComparison | None:
         """What is wrong about the gradients of its operands, which are those of eager, or others."""
-        for name, expected, got in self._eager.gradients(op, found, operands):
-            for leaf in differing({(name,): expected}, {(name,): got}, self._graph.config, "gradient").values():
+        gradients, exact = list(self._eager.gradients(op, found, operands)), None
+        for at, (name, expected, got) in enumerate(gradients):
+            if not differing({(name,): expected}, {(name,): got}, self._graph.config, "gradient"):
+                continue
+            exact = self._in_float64(op, found, operands) if exact is None else exact
+            known: Flat = {(name,): exact[at]} if exact else {}
+            for leaf in differing({(name,): expected}, {(name,): got}, self._graph.config, "gradient", known).values():
                 return leaf
         return None
+
+    def _in_float64(self, op: GraphOp, found: Gradients, operands: Mapping[Node, Any] | None) -> list[Tensor]:
+        """The gradients of the operands in float64; empty if they can't be known."""
+        if self._graph.ops.draws_random_numbers(op) or not self._graph.config.float64:
+            return []
+        values = {**self._eager.env, **(operands or {})}
+        wide = {node: pytree.tree_map(widened, values[node]) for node in op.node.all_input_nodes}
+        try:
+            return [expected for _, expected, _ in self._eager.gradients(op, found, wide)]
+        except Exception:  # noqa: BLE001 - an op may insist on its dtypes
+            return []
 
     def _judge_sums(self) -> tuple[Wrong[Value], Unjudged[Value]]:
         """Of the values whose gradients are sums in eager. Under `no_grad`, say, they are not."""
@@ -252,6 +270,7 @@ class _Eager(Interpreter):
             leaves, result = self._run_apart(op.node, {**self.env, **operands})
         spots = (spot for spot in self.spots(op) if spot[1] is op.node)
         arrived = [(value_at(result, spot[2]), found[spot][0]) for spot in spots]
+        arrived = [(each, gradient.to(each.dtype)) for each, gradient in arrived]
         expected: Sequence[Tensor | None] = [None for _ in leaves]
         if arrived and leaves:
             results, gradients = zip(*arrived, strict=True)

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
 from repro_runner.diff.config import ComparisonConfig
-from repro_runner.diff.execution import Execution
+from repro_runner.diff.execution import Compiler, Execution, fresh_calls, unlike_strides
 from repro_runner.diff.tensors import TensorComparison, comparable, compare_tensors
-from repro_runner.values import Container, Flat, Path
+from repro_runner.model_under_test import Call, ModelUnderTest
+from repro_runner.torch_seams import pytree
+from repro_runner.values import Container, Flat, Path, flatten
 
 _EXACT = ComparisonConfig(rtol=0, atol=0)
+_OVERWRITTEN = "another call changes it: the backend uses the memory of what it returned again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +29,7 @@ class LeafComparison:
     name: str
     """`output.logits[0]`, `model.fc.weight.grad`, `args[0]`."""
     part: str
-    """`output`, `memory` of one, `gradient`, or what the call wrote to: `input`, `state`."""
+    """`output`, `memory` or `strides` of one, `gradient`, or what the call wrote to: `input`, `state`."""
     passed: bool
     reason: str = ""
     comparison: TensorComparison | None = None
@@ -40,15 +44,18 @@ class LeafComparison:
 
 
 def compare_executions(
-    before: Execution, reference: Execution, test: Execution, config: ComparisonConfig
+    before: Execution, reference: Execution, test: Execution, config: ComparisonConfig, exact: Execution | None = None
 ) -> list[LeafComparison]:
-    """Compare what was returned, the gradients, and what either side wrote to since `before`."""
+    """Compare what was returned, the gradients, and what either side wrote to since `before`. `exact` is what float64
+    gives, if that is known."""
+    exact = exact or Execution(output={}, inputs={}, state={}, gradients={})
     return [
-        *compare_leaves(reference.output, test.output, "output", config),
+        *compare_leaves(reference.output, test.output, "output", config, exact.output),
         *_compare_memory(reference, test),
-        *compare_leaves(reference.gradients, test.gradients, "gradient", config),
-        *compare_leaves(*_keep_written(before.inputs, reference.inputs, test.inputs), "input", config),
-        *compare_leaves(*_keep_written(before.state, reference.state, test.state), "state", config),
+        *(_compare_strides(reference, test) if config.check_strides else ()),
+        *compare_leaves(reference.gradients, test.gradients, "gradient", config, exact.gradients),
+        *compare_leaves(*_keep_written(before.inputs, reference.inputs, test.inputs), "input", config, exact.inputs),
+        *compare_leaves(*_keep_written(before.state, reference.state, test.state), "state", config, exact.state),
     ]
 
 
@@ -67,8 +74,17 @@ def _compare_memory(reference: Execution, test: Execution) -> Iterator[LeafCompa
         yield LeafComparison(name=f"memory of {''.join(path)}", part="memory", passed=False, reason=reason)
 
 
-def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonConfig) -> Iterator[LeafComparison]:
-    """Compare every tensor and number; of other values yield only those that differ."""
+def _compare_strides(reference: Execution, test: Execution) -> Iterator[LeafComparison]:
+    """Outputs of one shape that lie in memory in another way: what the program does with them next may fail."""
+    for path, expected in reference.layouts.items():
+        if reason := unlike_strides(expected, test.layouts.get(path)):
+            yield LeafComparison(name=f"strides of {''.join(path)}", part="strides", passed=False, reason=reason)
+
+
+def compare_leaves(
+    reference: Flat, test: Flat, part: str, config: ComparisonConfig, exact: Flat | None = None
+) -> Iterator[LeafComparison]:
+    """Compare every tensor and number; of other values yield only those that differ. `exact` is what float64 gives."""
     apart: set[Path] = set()
     for path, expected in reference.items():
         if any(path[:length] in apart for length in range(1, len(path))):
@@ -81,7 +97,7 @@ def compare_leaves(reference: Flat, test: Flat, part: str, config: ComparisonCon
                 reason = f"{_shown(found)} instead of {_shown(expected)}"
                 yield LeafComparison(name=name, part=part, passed=False, reason=reason)
         elif _are_numbers(expected, found):
-            compared = compare_tensors(expected, found, config)
+            compared = compare_tensors(expected, found, config, (exact or {}).get(path))
             passed, reason = compared.passed, compared.reason
             nan = passed and _is_only_nan(expected)
             yield LeafComparison(name=name, part=part, passed=passed, reason=reason, comparison=compared, only_nan=nan)
@@ -136,14 +152,15 @@ def _written_paths(before: Flat, after: Flat) -> Iterator[Path]:
         was = before.get(path)
         if isinstance(leaf, Tensor) and isinstance(was, Tensor):
             # Most parameters are as they were, which this finds at once; NaN, sparse or nested tensors go the long way.
-            plain = was.dtype == leaf.dtype and _is_dense(was) and _is_dense(leaf)
+            plain = was.dtype == leaf.dtype and has_values(was) and has_values(leaf)
             if not (plain and torch.equal(was, leaf)) and not compare_tensors(was, leaf, _EXACT).passed:
                 yield path
         elif not _are_equal(was, leaf):
             yield path
 
 
-def _is_dense(tensor: Tensor) -> bool:
+def has_values(tensor: Tensor) -> bool:
+    """Whether it is dense, and not on the meta device."""
     return tensor.layout == torch.strided and not tensor.is_meta and not tensor.is_nested
 
 
@@ -170,3 +187,52 @@ def _shown(value: Any) -> str:
         return "a nested tensor" if value.is_nested else f"a tensor of shape {tuple(value.shape)}"
     text = str(value) if isinstance(value, Container) else repr(value)
     return text if len(text) <= 200 else f"{text[:200]}…"
+
+
+# What another call changes of what one returned.
+
+
+def compare_after_another_call(subject: ModelUnderTest, test: Compiler, reference: Compiler) -> list[LeafComparison]:
+    """What another call changes of the outputs of the first, under the test alone."""
+    changed = _changed_outputs(subject, test)
+    own = _changed_outputs(subject, reference) if changed else []
+    return [
+        LeafComparison(name=f"{''.join(path)} after another call", part="memory", passed=False, reason=_OVERWRITTEN)
+        for path in changed
+        if path not in own
+    ]
+
+
+def _changed_outputs(subject: ModelUnderTest, compiler: Compiler) -> list[Path]:
+    called, (first, *others) = compiler(subject.fresh_model()), _calls(subject)
+    torch.manual_seed(subject.seed)
+    try:
+        returned = flatten(first.make(called), "output")
+        tensors = {path: leaf for path, leaf in returned.items() if isinstance(leaf, Tensor) and has_values(leaf)}
+        before = {path: leaf.clone() for path, leaf in tensors.items()}
+        for call in others:
+            call.make(called)
+        return [path for path, leaf in tensors.items() if not compare_tensors(before[path], leaf, _EXACT).passed]
+    except Exception:  # noqa: BLE001 - a call with other values may fail; CUDA graphs refuse to show what is overwritten
+        return []
+
+
+def _calls(subject: ModelUnderTest) -> Sequence[Call]:
+    """The user's, or the inputs, and then other values of the same shapes."""
+    calls = list(fresh_calls(subject).values())
+    return calls if len(calls) > 1 else [*calls, *map(_with_other_values, fresh_calls(subject).values())]
+
+
+def _with_other_values(call: Call) -> Call:
+    """The same numbers in another order, so that indices stay valid and what is positive stays so."""
+    args, kwargs = pytree.tree_map(_rolled, (call.args, dict(call.kwargs)))
+    return replace(call, args=args, kwargs=kwargs)
+
+
+def _rolled(value: Any) -> Any:
+    if not isinstance(value, Tensor) or not has_values(value):
+        return value
+    with torch.no_grad(), contextlib.suppress(RuntimeError):  # several elements may share one place
+        rolled = value.roll(1)
+        value.copy_(value * 0.5 if value.is_floating_point() and torch.equal(rolled, value) else rolled)
+    return value

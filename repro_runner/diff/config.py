@@ -31,7 +31,13 @@ class ComparisonConfig:
     check_dtype: bool = True
     check_device: bool = False
     check_layout: bool = False
-    """Strides, and whether a tensor is dense or sparse."""
+    """All strides, and whether a tensor is dense or sparse."""
+    check_strides: bool = True
+    """Strides of what a model returns, where a dimension has more than one element: a `view` may fail otherwise."""
+    float64: bool = True
+    """Where values differ, run the program in float64, too: what is no more than rounding is no difference."""
+    dynamic: bool | None = None
+    """As torch.compile has it."""
     gradients: bool = False
     """Run a backward, too, and compare the gradients of parameters and of inputs that require grad."""
     repeats: int = 2

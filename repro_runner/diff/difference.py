@@ -46,6 +46,10 @@ class FirstDifference:
     varies     results vary from one call to the next
     writes     an input is changed that the graph does not write to
     outputs    what is returned is not what was computed
+    elides     a copy of a tensor changes when that tensor is written to: the backend leaves copies out, or late
+    merges     equal expressions with a write between them have one value in the backend, or it writes late
+    generator  the backend draws other random numbers from torch's generators than eager
+    draws      the same, but what the graph returns is right: only what is drawn later differs
     copies     even what is only passed on comes back changed: nothing that is returned can be trusted
     adds up    every op is right on the operands that it was given
     unknown    `open` says what was tried

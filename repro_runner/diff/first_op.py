@@ -39,7 +39,8 @@ def search_graph(
     under_test = GraphUnderTest(graph, inputs, backend, config)
     symptom = under_test.examine(compiled)
     if not symptom:
-        return None
+        drawn = FirstDifference(kind="draws", compiled=0, ops=under_test.ops.count)
+        return drawn if under_test.moves_generators else None
     if under_test.varies(compiled):
         first = FirstDifference(kind="varies", compiled=0)
     elif written := under_test.written_by_mistake():
@@ -114,10 +115,12 @@ class WatchedGraphs:
         self._backend, self._config = backend, config
         self._graphs = 0
         self._found: FirstDifference | None = None
+        self._moved: FirstDifference | None = None
+        """The first graph that draws other random numbers than in eager, while what it returns is right."""
 
     @property
     def first_difference(self) -> FirstDifference:
-        return self._found or FirstDifference(kind="outside", compiled=self._graphs)
+        return self._found or self._moved or FirstDifference(kind="outside", compiled=self._graphs)
 
     def __call__(self, graph: GraphModule, inputs: Sequence[Any], **keywords: Any) -> CompiledGraph:
         number, original = self._graphs, deepcopy(graph)
@@ -127,7 +130,11 @@ class WatchedGraphs:
 
         def call(*arguments: Any) -> Any:
             if self._found is None:
-                self._found = self._search(number, original, compiled, arguments)
+                found = self._search(number, original, compiled, arguments)
+                if found is not None and found.kind == "draws":
+                    self._moved = self._moved or found
+                else:
+                    self._found = found
             return compiled(*arguments)
 
         return call

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.fx import Interpreter, Node
+from torch.fx.node import map_arg
 
 from repro_runner.constraints.nodes import op_name
 from repro_runner.diff.comparison import LeafComparison
@@ -34,7 +35,9 @@ from repro_runner.diff.judging import (
     named_op,
     unknown,
 )
+from repro_runner.minifier.parts.backends import widened
 from repro_runner.model_under_test.model import describe_error
+from repro_runner.torch_seams import pytree
 from repro_runner.values import Path
 
 
@@ -58,6 +61,8 @@ class ForwardSearch:
         ops = graph.ops.in_order([*graph.ops.ops, *graph.ops.picks])
         hidden: Unjudged[GraphOp] = {op: op.hidden for op in ops if op.hidden}
         judged = [op for op in ops if op not in hidden]
+        if graph.ops.has_writes and (kind := self._what_happens_to_copies()):
+            return FirstDifference(kind=kind, compiled=0)
         try:
             wrong, unjudged = judge_in_parts(judged, self._probe, graph.config.max_probes)
         except CopiesChanged:
@@ -66,6 +71,8 @@ class ForwardSearch:
             first = next(iter(wrong))
             before = {op: hidden[op] for op in ops[: ops.index(first)] if op in hidden}
             return found_op("op", wrong, before | unjudged)
+        if graph.moves_generators and any(map(graph.ops.draws_random_numbers, ops)):
+            return replace(unknown(hidden | unjudged, graph), kind="generator")
         if hidden or unjudged or not graph.ops.ops:
             return unknown(hidden | unjudged, graph)
         if self._returned:
@@ -77,19 +84,47 @@ class ForwardSearch:
             return FirstDifference(kind="unknown", compiled=0, open=tuple(sorted(why)))
         return FirstDifference(kind="adds up", compiled=0)
 
-    def _probe(self, ops: Sequence[GraphOp]) -> tuple[Wrong[GraphOp], Unjudged[GraphOp]]:
+    def _what_happens_to_copies(self) -> str:
+        """`elides` or `merges`, if that is what the backend does with copies of which it is known what they are."""
         graph = self._graph
+        module = graph.ops.with_control()
+        try:
+            run = None if module is None else graph.watch(module, graph.inputs, self._symptom)
+        except NotShown:
+            return ""
+        known = [] if run is None else run.returned[graph.outputs :]
+        if len(known) != 3 or not all(isinstance(each, Tensor) and each.numel() for each in known):
+            return ""
+        held = [each.unique().tolist() for each in known]
+        return "elides" if held == [[1], [1], [1]] else "merges" if held == [[0], [0], [1]] else ""
+
+    def _probe(self, ops: Sequence[GraphOp]) -> tuple[Wrong[GraphOp], Unjudged[GraphOp]]:
+        graph, asked_for = self._graph, ops
+        if len(ops) == 1 and graph.ops.draws_random_numbers(ops[0]):
+            # If another one is wrong, too, the numbers may have come in another order.
+            others = [op for op in graph.ops.ops if graph.ops.draws_random_numbers(op) and not op.hidden]
+            ops = [*ops, *(op for op in others if op is not ops[0])]
         ends = (*self._ends.values(), *self._control)
         asked = dict.fromkeys([*(moment for op in ops for moment in (*op.before, *op.after)), *ends])
         moments = [moment for moment in asked if moment[2].op != "placeholder"]
-        seen, excuses = self._watch_closely(ops[0], moments) if len(ops) == 1 else (self._watch(moments), {})
+        alone = len(asked_for) == 1
+        seen, excuses = self._watch_closely(asked_for[0], moments) if alone else (self._watch(moments), {})
         wrong, hidden = _Judge(graph.ops, ops, seen, graph.config).judge(graph.inputs)
         if wrong:
             again = graph.run(graph.ops.returning(moments))  # made anew: a compiler may change what it is given
             eager = dict(zip(moments, again.returned[graph.outputs :], strict=True))
             doubtful, _ = _Judge(graph.ops, ops, eager, graph.config).judge(graph.inputs)
             hidden |= {op: op.doubt for op in wrong if op.doubt} | excuses | dict.fromkeys(doubtful, EAGER_TOO)
-        return {op: leaf for op, leaf in wrong.items() if op not in hidden}, hidden
+            hidden |= self._drawn_otherwise(wrong)
+        found = {op: leaf for op, leaf in wrong.items() if op not in hidden and op in asked_for}
+        return found, {op: why for op, why in hidden.items() if op in asked_for}
+
+    def _drawn_otherwise(self, wrong: Iterable[GraphOp]) -> Unjudged[GraphOp]:
+        """Ops that drew other random numbers than in eager, or may have."""
+        drawing = [op for op in wrong if self._graph.ops.draws_random_numbers(op)]
+        if self._graph.moves_generators:
+            return dict.fromkeys(drawing, "the backend draws other numbers from torch's generators than eager does")
+        return dict.fromkeys(drawing, "it may have drawn its numbers in another order") if len(drawing) > 1 else {}
 
     def _watch(
         self, moments: Sequence[Moment], again: Sequence[Moment] = (), numbers: Sequence[Node] = ()
@@ -162,7 +197,7 @@ class _Judge(Interpreter):
         super().__init__(graph.graph, garbage_collect_values=False)
         self._first = {op.nodes[0]: op for op in ops}
         self._last = {op.nodes[-1]: op for op in ops}
-        self._writes, self._seen, self._config = graph.has_writes, seen, config
+        self._graph, self._writes, self._seen, self._config = graph, graph.has_writes, seen, config
         self._wrong: Wrong[GraphOp] = {}
         self._unjudged: Unjudged[GraphOp] = {}
         self._left = list(ops)
@@ -181,26 +216,51 @@ class _Judge(Interpreter):
             self._adopt(op.before)
             if not all(self._is_adopted(moment) for moment in op.before):
                 self._unjudged[op] = "its operands share memory in eager, and not in the backend"
+        own = self._last.get(n)
+        wide = self._wide(own) if own is not None and own.writes else None
         try:
             self.env[n] = super().run_node(n)
         except Exception as error:  # what the backend computed may be no operand for eager: an index that is too large
             why = f"eager can't run {op_name(n)} on what the backend computed: {describe_error(error)}"
             self._unjudged |= dict.fromkeys(self._left, why)
             raise _CanNotRun from error
-        if n in self._last:
-            self._left.remove(self._last[n])
-            self._compare(self._last[n])
-            self._adopt(self._last[n].after)
+        if own is not None:
+            self._left.remove(own)
+            self._compare(own, wide)
+            self._adopt(own.after)
         return self.env[n]
 
-    def _compare(self, op: GraphOp) -> None:
+    def _wide(self, op: GraphOp) -> dict[Node, Any]:
+        """The operands of an op in float64."""
+        return {each: pytree.tree_map(widened, self.env[each]) for each in op.node.all_input_nodes}
+
+    def _in_float64(self, op: GraphOp, moment: Moment, operands: dict[Node, Any] | None) -> Any:
+        """What an op has there in float64, on the same operands; None if that can't be known."""
+        node, memory = op.node, [memory_of(self.env[each]) for each in op.node.all_input_nodes]
+        copied_apart = len(set(memory)) == len(memory) and op.writes_directly(moment)
+        if len(op.nodes) > 1 or self._graph.draws_random_numbers(op) or not self._config.float64:
+            return None
+        if op.writes and not copied_apart:
+            return None
+        try:
+            wide = self._wide(op) if operands is None else dict(operands)
+            args, kwargs = map_arg((node.args, node.kwargs), wide.__getitem__)
+            wide[node] = getattr(self, node.op)(node.target, args, kwargs)
+            return value_at(wide[moment[0]], moment[1])
+        except Exception:  # noqa: BLE001 - an op may insist on its dtypes
+            return None
+
+    def _compare(self, op: GraphOp, wide: dict[Node, Any] | None) -> None:
         for moment in sorted(op.after, key=op.writes_directly, reverse=True):
             part = "output" if moment[0] in op.nodes else "effect"
             name: Path = (part if part == "output" else f"what it writes to {shown_name(moment[0])}",)
             expected, found = {name: self._value(moment)}, {name: self._seen[moment]}
             if op.yields_anything(moment) and _is_alike(expected[name], found[name]):
                 continue
-            for leaf in differing(expected, found, self._config, part).values():
+            if not differing(expected, found, self._config, part):
+                continue
+            exact = {name: self._in_float64(op, moment, wide)}
+            for leaf in differing(expected, found, self._config, part, exact).values():
                 if self._is_another_item(moment):
                     another = f"one result of {op.name} stands where another should"
                     self._unjudged[op] = f"{another}: it, or what picks it, is wrong"

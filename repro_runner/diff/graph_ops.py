@@ -16,7 +16,7 @@ from torch import Tensor
 from torch.fx import Graph, GraphModule, Interpreter, Node
 
 from repro_runner.constraints.nodes import op_name, source_line
-from repro_runner.diff.execution import memory_of
+from repro_runner.diff.execution import memory_of, random_state
 from repro_runner.torch_seams import OpOverload, pytree
 
 Place = tuple[int, ...]
@@ -104,6 +104,11 @@ class GraphOp:
         lines = dict.fromkeys(map(source_line, self.computing))
         return " to ".join(list(lines)[:: max(1, len(lines) - 1)])
 
+    @property
+    def writes(self) -> bool:
+        """Whether it changes tensors that it did not make."""
+        return any(moment[0] not in self.nodes for moment in self.after)
+
     def writes_directly(self, moment: Moment) -> bool:
         """Whether it yields this tensor, or is called to write to it; and does not only write to memory that this
         shares."""
@@ -171,6 +176,23 @@ class OpsOfGraph:
         more = (*(taken[each] for each in moments), *(repeated[each] for each in again), *(copies[n] for n in numbers))
         graph.output((*own, *more))
         return copy.deepcopy(GraphModule(self.graph, graph))  # a compiler may change what the graph refers to
+
+    def with_control(self) -> GraphModule | None:
+        """The graph with three further outputs that are known, made at its end: a tensor of zeros, copied, filled with
+        ones, copied again in the same way, and as it is then. None if there is no input to make it of."""
+        inputs = [node for node in self._nodes if node.op == "placeholder" and self.is_tensor(node)]
+        graph, copies = Graph(), dict[Node, Node]()
+        for node in self._nodes[:-1]:
+            copies[node] = graph.node_copy(node, copies.__getitem__)
+        if not inputs:
+            return None
+        own = [copies[each] if isinstance(each, Node) else each for each in self.outputs]
+        written = graph.call_function(torch.zeros_like, (copies[inputs[0]],))
+        first = graph.call_method("clone", (graph.call_method("detach", (written,)),))
+        graph.call_method("fill_", (written, 1))
+        second = graph.call_method("clone", (graph.call_method("detach", (written,)),))
+        graph.output((*own, first, second, written))
+        return copy.deepcopy(GraphModule(self.graph, graph))
 
     def _find_regions(self) -> Iterator[tuple[Node, ...]]:
         depth, opened = 0, 0
@@ -336,9 +358,9 @@ class _Observer(Interpreter):
     def run_node(self, n: Node) -> Any:
         read = n.all_input_nodes if _WRITES_UNSEEN.search(op_name(n)) else []
         before = {each: self.env[each].clone() for each in read if isinstance(self.env[each], Tensor)}
-        state = _random_state()
+        state = random_state()
         value = super().run_node(n)
-        if n.op in _CALLS and any(not torch.equal(*both) for both in zip(state, _random_state(), strict=True)):
+        if n.op in _CALLS and any(not torch.equal(*both) for both in zip(state, random_state(), strict=True)):
             self._seen.random.append(n)
         changed = [slot for slot, (tensor, version) in self._versions.items() if _version(tensor) != version]
         changed += [(each, ()) for each, tensor in before.items() if not torch.equal(self.env[each], tensor)]
@@ -387,10 +409,6 @@ def _note_name(node: Node, name: str) -> None:
 def shown_name(node: Node) -> str:
     """What an input of the graph is, if that is known; else the name of the node."""
     return str(node.meta.get(_SHOWN, node.name))
-
-
-def _random_state() -> list[Tensor]:
-    return [torch.get_rng_state(), *(torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [])]
 
 
 def _version(tensor: Tensor) -> int:

@@ -11,7 +11,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from repro_runner.diff.execution import run_backward
+from repro_runner.diff.execution import memory_of, random_state, run_backward
+from repro_runner.minifier.parts.backends import widened
 from repro_runner.values import Flat, copies_of, is_strided, with_bits_of
 
 
@@ -79,6 +80,16 @@ class GraphInputs:
         """Copies without gradients."""
         return copy.deepcopy(self._values, copies_of(_tensors(self._values)))
 
+    def in_float64(self) -> GraphInputs | None:
+        """The same in float64; None if some lie in one memory, which they would not do any more."""
+        tensors = _tensors(self._values)
+        memory = [place for place in map(memory_of, tensors) if place is not None]
+        if self._roots or len(set(memory)) < len(memory):
+            return None
+        wide = copy.copy(self)
+        wide._values = list(map(widened, self._values))
+        return wide
+
     def restore_random(self) -> None:
         torch.set_rng_state(self._random)
         if self._cuda_random:
@@ -138,6 +149,8 @@ class GraphRun:
     gradients: Flat
     weights: Mapping[int, Tensor]
     """By output, the gradient with which the backward began."""
+    random: Sequence[Tensor] = ()
+    """The states of torch's generators after the call."""
 
     def input(self, place: int) -> Any:
         """As it is after the call; None if it is no tensor."""
@@ -169,12 +182,13 @@ def run_graph(call: Callable[..., Any], inputs: GraphInputs, *, gradients: bool,
     inputs.restore_random()
     with torch.set_grad_enabled(torch.is_grad_enabled()):  # the graph may set it, and not set it back
         returned = list(call(*arguments))
+    random = random_state()
     after: Flat = {
         (f"input {place}",): value.detach() for place, value in enumerate(arguments) if isinstance(value, Tensor)
     }
     weights = run_backward(returned, weighted=weighted) if gradients else {}
     grads: Flat = {(_gradient_of(at),): inputs.gradient(at, leaf) for at, leaf in leaves.items()} if gradients else {}
-    return GraphRun(returned=returned, inputs=after, gradients=grads, weights=weights)
+    return GraphRun(returned=returned, inputs=after, gradients=grads, weights=weights, random=random)
 
 
 def _gradient_of(place: int) -> str:

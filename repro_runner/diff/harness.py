@@ -11,16 +11,22 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
 import torch
-from torch.fx import GraphModule
 
-from registry.errors import InvalidInput, Problem
-from repro_runner.backends.settings import read_settings
-from repro_runner.diff.comparison import LeafComparison, compare_executions, has_tensors, variation, written
+from registry.errors import InvalidInput, Problem, WriteFailed
+from repro_runner.diff.comparison import (
+    LeafComparison,
+    compare_after_another_call,
+    compare_executions,
+    has_tensors,
+    variation,
+    written,
+)
 from repro_runner.diff.config import ComparisonConfig
 from repro_runner.diff.difference import FirstDifference
 from repro_runner.diff.execution import (
@@ -28,7 +34,10 @@ from repro_runner.diff.execution import (
     Compiler,
     Execution,
     NamedBackend,
+    Seen,
+    calls_of,
     execute,
+    in_float64,
     inputs_of,
     named_backend,
     state_of,
@@ -37,9 +46,10 @@ from repro_runner.diff.first_op import WatchedGraphs
 from repro_runner.diff.report import DiffReport
 from repro_runner.environment import describe_environment
 from repro_runner.graphs.by_name import Backend
-from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
+from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of, read_calls
 from repro_runner.model_under_test.model import backend_traceback, describe_backend_error, describe_error, where
-from repro_runner.process.isolated import SEARCHING, doing
+from repro_runner.process.isolated import IN_FLOAT64, SEARCHING, doing
+from repro_runner.runs import keeps_runs
 from repro_runner.torch_seams import inductor_config, reset
 from repro_runner.values import tensors_in
 
@@ -51,7 +61,8 @@ class KernelDiffHarness:
     `"eager"` for no compiler at all, another that torch.compile takes, by name or as a callable, or `"module:name"`.
 
     Each run has a copy of the model and of the inputs; the model stays in its own train or eval mode. What Dynamo keeps
-    of earlier compilations is dropped.
+    of earlier compilations is dropped. With `calls`, several are made one after the other: each is either inputs, or a
+    function that gets the model and calls it.
     """
 
     def __init__(
@@ -63,6 +74,7 @@ class KernelDiffHarness:
         test_backend: str | Backend = "inductor",
         comparison_config: ComparisonConfig | None = None,
         seed: int = 0,
+        calls: Sequence[Any] = (),
         **unknown: NoReturn,
     ) -> None:
         known = ((name, _OTHER_NAMES.get(name)) for name in unknown)
@@ -79,7 +91,8 @@ class KernelDiffHarness:
         if problems:
             raise TypeError(f"KernelDiffHarness: {'; '.join(problems)}")
         args, kwargs = arguments_of(example_inputs, model_name)
-        self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed)
+        made = read_calls(calls, f"calls of {model_name}") if calls else ()
+        self.subject = ModelUnderTest(name=model_name, model=model, args=args, kwargs=kwargs, seed=seed, calls=made)
         self._backends = (reference_backend, test_backend)
         self._config = comparison_config
 
@@ -87,7 +100,7 @@ class KernelDiffHarness:
         """Run the model under both backends. InvalidInput if it fails without the one under test, or has no tensor.
 
         Pictures, and the comparison as JSON, are kept in a run's folder: `run` of the report. With
-        GRAPHBREAK_ARTIFACTS=0 nothing is kept."""
+        GRAPHBREAK_ARTIFACTS=0 nothing is kept. If the disk refuses, that is a warning."""
         report = diff_model(
             self.subject,
             self._config,
@@ -96,11 +109,15 @@ class KernelDiffHarness:
             find_first_op=find_first_op,
             pictures=generate_visualizations,
         )
-        if not generate_visualizations or not read_settings({}).artifacts:
+        if not generate_visualizations or not keeps_runs():
             return report
         tensors = tensors_in((self.subject.args, dict(self.subject.kwargs), self.subject.model))
         device = next((each.device.type for each in tensors), "cpu")
-        return replace(report, run=report.keep(environment=describe_environment(device)))
+        try:
+            return replace(report, run=report.keep(environment=describe_environment(device)))
+        except WriteFailed as error:
+            warnings.warn(f"the comparison is not kept: {error}", stacklevel=2)
+            return report
 
 
 def diff_model(
@@ -128,21 +145,21 @@ def diff_model(
         "repeats": config.repeats,
         "gradients": config.gradients,
     }
-    before = Execution(
-        output={}, inputs=inputs_of(subject.args, dict(subject.kwargs)), state=state_of(subject.model), gradients={}
-    )
+    before = Execution(output={}, inputs=inputs_of(calls_of(subject)), state=state_of(subject.model), gradients={})
     with _same_conditions(config):
-        run_reference = reference.compiler([])
+        run_reference = reference.compiler(Seen(), config.dynamic)
         expected = _run_reference(subject, reference, run_reference, config)
         _refuse_if_nothing_to_compare(subject, before, expected[0], config)
-        graphs: list[GraphModule] = []
+        seen = Seen()
         doing(f"running the model with {test.name}")
         try:
-            found = _run_test(subject, test, config, graphs)
+            run_test = test.compiler(seen, config.dynamic)
+            found, other = _run_test(subject, run_test, run_reference, config, seen)
         except Exception as error:  # noqa: BLE001 - a backend may raise anything
-            failure, traceback = describe_backend_error(error), backend_traceback(error)
-            return DiffReport(**header, failure=failure, traceback=traceback, graphs=len(graphs))
-        leaves = _worst([compare_executions(before, *each, config) for each in zip(expected, found, strict=True)])
+            failure, traceback = _failure(error, seen), backend_traceback(error)
+            return DiffReport(**header, failure=failure, traceback=traceback, graphs=len(seen.graphs))
+        ask_float64 = config.float64 and reference.backend is None
+        leaves = [*_compare(subject, replace(config, float64=ask_float64), before, expected, found), *other]
         first = None
         if any(not leaf.passed for leaf in leaves):
             if not _variations(expected):
@@ -154,7 +171,7 @@ def diff_model(
         leaves=tuple(leaves),
         reference_varies=_variations(expected),
         test_varies=_variations(found),
-        graphs=len(graphs),
+        graphs=len(seen.graphs),
         first_difference=first,
         pictures=_draw(leaves, expected[0], found[0], config) if pictures else {},
     )
@@ -171,17 +188,58 @@ def _same_conditions(config: ComparisonConfig) -> Iterator[None]:
         reset()
 
 
-def _run_test(
-    subject: ModelUnderTest, named: NamedBackend, config: ComparisonConfig, graphs: list[GraphModule]
-) -> list[Execution]:
-    """`graphs` gets those of the first repeat: what another one compiles is the same once more."""
-    compiler = named.compiler(graphs)
-    first = execute(subject, compiler, gradients=config.gradients)
-    of_the_model = len(graphs)
+def _compare(
+    subject: ModelUnderTest,
+    config: ComparisonConfig,
+    before: Execution,
+    expected: Sequence[Execution],
+    found: Sequence[Execution],
+) -> list[LeafComparison]:
+    """Each value in the repeat in which its error is largest. Only if one differs is the model run in float64, too."""
+
+    def compare(exact: Execution | None = None) -> list[LeafComparison]:
+        pairs = zip(expected, found, strict=True)
+        return _worst([compare_executions(before, *pair, config, exact) for pair in pairs])
+
+    leaves = compare()
+    if not config.float64 or all(leaf.passed or leaf.comparison is None for leaf in leaves):
+        return leaves
     try:
-        return [first, *(execute(subject, compiler, gradients=config.gradients) for _ in range(1, config.repeats))]
+        doing(IN_FLOAT64)
+        wide, eager = in_float64(subject), named_backend(EAGER).compiler(Seen())
+        return leaves if wide is None else compare(execute(wide, eager, gradients=config.gradients))
+    except Exception:  # noqa: BLE001 - a program may insist on its dtypes
+        return leaves
+
+
+def _failure(error: BaseException, seen: Seen) -> str:
+    """What was raised. If the backend did not, and had returned something that lies in memory in another way than torch
+    traced it, that is to blame, and not the line that raised."""
+    if seen.raised or not seen.strides:
+        return describe_backend_error(error)
+    output, strides = next(iter(seen.strides.items()))
+    return f"it returns {output} with strides {strides}, and then the model fails: {describe_error(error)}"
+
+
+def _run_test(
+    subject: ModelUnderTest, compiler: Compiler, reference: Compiler, config: ComparisonConfig, seen: Seen
+) -> tuple[list[Execution], list[LeafComparison]]:
+    """(what each repeat left; what another call changed of that). `seen` keeps the graphs of the first repeat: what
+    another one compiles is the same once more."""
+
+    def repeat() -> Execution:
+        if subject.calls:
+            reset()  # else the first call would use what was compiled for the last
+        return execute(subject, compiler, gradients=config.gradients)
+
+    first = execute(subject, compiler, gradients=config.gradients)
+    of_the_model = len(seen.graphs)
+    try:
+        return [first, *(repeat() for _ in range(1, config.repeats))], compare_after_another_call(
+            subject, compiler, reference
+        )
     finally:
-        del graphs[of_the_model:]
+        del seen.graphs[of_the_model:]
 
 
 def _run_reference(
@@ -255,7 +313,7 @@ def _find_first_difference(
 
     def differ(pairs: Iterable[tuple[Execution, Execution]]) -> bool:
         leaves = (leaf for pair in pairs for leaf in compare_executions(before, *pair, config))
-        return any(not leaf.passed and leaf.part != "memory" for leaf in leaves)
+        return any(not leaf.passed and leaf.part not in ("memory", "strides") for leaf in leaves)
 
     if not differ(zip(expected, found, strict=False)):
         return None
@@ -271,7 +329,7 @@ def _search(subject: ModelUnderTest, backend: Backend, config: ComparisonConfig)
     doing(SEARCHING)
     watched = WatchedGraphs(backend, config)
     try:
-        execute(subject, lambda model: torch.compile(model, backend=watched), gradients=False)
+        execute(subject, lambda model: torch.compile(model, backend=watched, dynamic=config.dynamic), gradients=False)
     except Exception as error:  # noqa: BLE001 - what was compared already is not lost, whatever went wrong here
         if watched.first_difference.kind == "outside":
             failure = f"the search failed: {describe_backend_error(error)}"

@@ -97,6 +97,10 @@ class DiffReport:
         if failed := self.failed_leaves:
             return f"{self.test} differs from {self.reference} in {len(failed)} of {counted(len(self.leaves), 'value')}"
         never = "" if self.graphs or self.test == "eager" else f"; but {self.test} was never given a graph to compile"
+        rounded = [leaf.name for leaf in self.leaves if leaf.comparison is not None and leaf.comparison.rounding]
+        never += f"; {', '.join(rounded)}: beyond the tolerance, but rounding, as a run in float64 shows" * bool(
+            rounded
+        )
         nan = [leaf.name for leaf in self.leaves if leaf.only_nan]
         if len(nan) == len(self.leaves):
             return f"nothing was compared: {', '.join(nan)}: NaN throughout, under both backends{never}"
@@ -177,6 +181,14 @@ WITHOUT_AN_OP = {
     "sum": "the gradient of a value is not the sum of those that its uses have",
     "outputs": "what the backend returns, or writes to an input, is not what it computed",
     "copies": "even what is only passed on comes back changed: nothing that the backend returns tells what it computed",
+    "elides": "a copy of a tensor changes when that tensor is written to later: the backend leaves copies out, or "
+    "makes them too late. So nothing that it returns tells which op is wrong",
+    "merges": "two equal expressions have one value, although what they take is written to between them: the backend "
+    "merges them, or writes too late. So nothing that it returns tells which op is wrong",
+    "generator": "the backend draws random numbers from torch's generators that eager does not draw, or in another "
+    "way: what is drawn later is not what eager draws",
+    "draws": "the backend draws random numbers from torch's generators that eager does not draw, or in another way: "
+    "what it returns is right, and what is drawn later is not what eager draws",
     "adds up": "every op is right on the operands that it was given, within the tolerance: the difference adds up, or "
     "a smaller tolerance would show more",
     "unknown": "it is not known which op is wrong",
@@ -224,7 +236,8 @@ def _what_differs(difference: LeafComparison) -> str:
 
 
 def _row(leaf: LeafComparison) -> tuple[str, ...]:
-    verdict = "ok" if leaf.passed else "DIFFERS"
+    rounding = leaf.comparison is not None and leaf.comparison.rounding
+    verdict = "rounding" if leaf.passed and rounding else "ok" if leaf.passed else "DIFFERS"
     written = f"{leaf.name} (written)" if leaf.part in ("input", "state") else leaf.name
     if (found := leaf.comparison) is None:
         return written, "", "", "", "", "", "", verdict

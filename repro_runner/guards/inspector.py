@@ -20,12 +20,12 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.capture import CapturedBreak, capture_breaks
-from repro_runner.guards.calls import Call, default_calls, read_calls, run_eagerly
 from repro_runner.guards.describing import describe
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
 from repro_runner.guards.trials import Compilation, try_advice, watch_calls
-from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.model_under_test import Call, ModelUnderTest
+from repro_runner.model_under_test.calls import default_calls, read_calls, run_eagerly
 from repro_runner.process.isolated import doing
 
 

@@ -16,6 +16,7 @@ from repro_runner.guards.changes import Change
 from repro_runner.output.places import shown_where
 from repro_runner.output.terminal import plain
 from repro_runner.output.units import counted
+from repro_runner.process.isolated import shortened
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +178,7 @@ def _summary_lines(report: GuardReport) -> Iterator[str]:
     yield f"{report.subject or 'compiled code'}: {', '.join(counts)}"
     yield from _call_lines(report.calls)
     if report.failure:
-        yield f"failed: {report.failure}"
+        yield f"failed: {shortened(report.failure)}"
     yield from _break_lines(report.breaks)
     for one in report.recompiles:
         yield from _recompile_lines(one)

@@ -24,11 +24,11 @@ from repro_runner.guards.advice import (
     UNKNOWN,
     Advice,
 )
-from repro_runner.guards.calls import Call, Model, copied, fresh_model, parameters_of
 from repro_runner.guards.changes import Change
 from repro_runner.guards.observing import Observation, observe
 from repro_runner.guards.report import GuardReport
-from repro_runner.model_under_test import ModelUnderTest
+from repro_runner.model_under_test import Call, ModelUnderTest
+from repro_runner.model_under_test.calls import Model, copied, fresh_model, parameters_of
 from repro_runner.output.units import counted
 from repro_runner.torch_seams import reset
 

@@ -13,13 +13,28 @@ import torch
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.output.places import shown_where
-from repro_runner.process.isolated import doing, is_the_users
+from repro_runner.process.isolated import doing, is_the_users, shortened
 from repro_runner.torch_seams import FakeTensor, pytree
 from repro_runner.values import copies_of, is_strided
 
 
 class ModelFailed(InvalidInput):
     """The user's own code raised, with no compiler involved."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Arguments for the model, or a function that gets the model and makes any calls of it."""
+
+    args: tuple[Any, ...] = ()
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+    function: Callable[[Callable[..., Any]], Any] | None = None
+    words: str = "as given"
+
+    def make(self, model: Callable[..., Any]) -> Any:
+        if self.function is not None:
+            return self.function(model)
+        return model(*self.args, **self.kwargs)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +47,8 @@ class ModelUnderTest:
     args: tuple[Any, ...] = ()
     kwargs: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
+    calls: tuple[Call, ...] = ()
+    """The calls to make one after the other, for a verb that can make several; empty: one with the inputs."""
 
     def fresh_model(self) -> Callable[..., Any]:
         """A copy with the same weights and buffers; a plain function as it is."""
@@ -83,7 +100,7 @@ class ModelUnderTest:
 
 def describe_error(error: BaseException) -> str:
     """`ValueError: the first line of what it says`."""
-    first = str(error).strip().partition("\n")[0]
+    first = shortened(str(error).strip().partition("\n")[0])
     return f"{type(error).__name__}: {first}" if first else type(error).__name__
 
 

@@ -37,10 +37,13 @@ from repro_runner.process.pool import (
 )
 from repro_runner.process.supervise import Job, Limits
 
+_MOST_SAID = 400
 _STACK, _DOING = "stack.txt", "doing.json"
 _FRAME = re.compile(r'^\s*File "([^"]+)", line (\d+)', re.MULTILINE)
 SEARCHING = "searching for the op that is wrong"
 """What a child does after a comparison. If it dies there, the comparison is worth to be made once more."""
+IN_FLOAT64 = "running the model in float64, without a compiler"
+"""The same, for a comparison that asks whether a difference is rounding."""
 _REMEDIES = {"took longer": "--timeout", "used more": "--memory"}
 """How a child ended -> the option that gives it more."""
 
@@ -191,7 +194,12 @@ def perform(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
             return {"raised": f"called sys.exit({error.code!r})", "stack": traceback.format_exc()}
         except BaseException as error:  # noqa: BLE001 - a model or a backend may raise anything
             last = traceback.format_exception_only(error)[-1].strip().partition("\n")[0]
-            return {"raised": f"raised {last}", "stack": traceback.format_exc()}
+            return {"raised": f"raised {shortened(last)}", "stack": traceback.format_exc()}
+
+
+def shortened(said: str) -> str:
+    """What somebody raised, for one line of text: a backend may put a whole program into its message."""
+    return said if len(said) <= _MOST_SAID else f"{said[:_MOST_SAID]}… ({len(said):,} characters in all)"
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,6 @@ Beside the runs: report.html and report.json over several of them, kind `reports
 Needs the standard library alone.
 """
 
-from repro_runner.runs.run_folder import RunFolder, find_run, find_runs, list_runs, runs_home
+from repro_runner.runs.run_folder import RunFolder, find_run, find_runs, keeps_runs, list_runs, runs_home
 
-__all__ = ["RunFolder", "find_run", "find_runs", "list_runs", "runs_home"]
+__all__ = ["RunFolder", "find_run", "find_runs", "keeps_runs", "list_runs", "runs_home"]

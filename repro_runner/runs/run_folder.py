@@ -21,6 +21,7 @@ from registry.documents import Document, check_document, document_text, head
 from registry.errors import InvalidInput, Problem, WriteFailed
 
 SCHEMA = 1
+ARTIFACTS = "GRAPHBREAK_ARTIFACTS"
 MANIFEST = "run.json"
 TRACEBACK = "traceback.txt"
 REPORT = "report.html"
@@ -30,6 +31,14 @@ _RUN_ID = re.compile(r"(?P<second>\d{8}-\d{6})-[a-z]+-(?P<tail>[0-9a-f]{6})", re
 def runs_home() -> Path:
     """Where runs are kept: $GRAPHBREAK_HOME, or `.graphbreak` in the current folder."""
     return Path(os.environ.get("GRAPHBREAK_HOME") or ".graphbreak").absolute()
+
+
+def keeps_runs() -> bool:
+    """Whether runs are kept: not with GRAPHBREAK_ARTIFACTS=0. InvalidInput if it is neither 0 nor 1."""
+    said = os.environ.get(ARTIFACTS, "").strip()
+    if said not in ("", "0", "1"):
+        raise InvalidInput([Problem(f"{ARTIFACTS}={said!r}", "must be 0 or 1")])
+    return said != "0"
 
 
 class RunManifest(Document):

@@ -58,6 +58,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def folder(built: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     monkeypatch.chdir(built)
     return tmp_path
 

@@ -35,7 +35,13 @@ class Commands:
         shutil.copy(BACKEND, folder)
 
     def __call__(self, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, **variables, "GRAPHBREAK_HOME": str(self.folder / "runs"), "PYTHONPATH": str(ROOT)}
+        environment = {
+            **os.environ,
+            "GRAPHBREAK_ARTIFACTS": "1",
+            **variables,
+            "GRAPHBREAK_HOME": str(self.folder / "runs"),
+            "PYTHONPATH": str(ROOT),
+        }
         command = [sys.executable, "-m", "repro_runner", *words, "--device", "cuda"]
         return subprocess.run(command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False)
 

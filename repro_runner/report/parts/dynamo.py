@@ -10,6 +10,7 @@ from typing import Any
 from registry.ids import page_address
 from repro_runner.output.places import shown_place, shown_where
 from repro_runner.output.units import counted
+from repro_runner.process.isolated import shortened
 from repro_runner.report.contents import RunContents
 from repro_runner.report.parts import BREAKS, DOUBT, WORKS, Verdict
 
@@ -55,7 +56,9 @@ def guards_verdict(document: Mapping[str, Any], _contents: RunContents) -> Verdi
     count = sum(each["count"] for each in recompiles)
     figures = {"recompiles": count, "graphs": len(document["graphs"]), "guards": guards}
     if document["failure"]:
-        return Verdict(state=BREAKS, line=f"a call fails under torch.compile: {document['failure']}", figures=figures)
+        return Verdict(
+            state=BREAKS, line=f"a call fails under torch.compile: {shortened(document['failure'])}", figures=figures
+        )
     if not recompiles:
         return Verdict(state=WORKS, line=f"no recompile in {calls}; {counted(guards, 'guard')}", figures=figures)
     limits = [each for each in recompiles if each["limit"]]

@@ -75,7 +75,8 @@ def own_message(error: ConstraintViolations) -> list[str]:
 
 def script_of(error: ConstraintViolations) -> str:
     assert error.script is not None
-    assert own_message(error)[-1] == f"reproduction: {error.script.path} ({error.script.remark})"
+    # After what torch adds to the message, so that nobody has to look for it.
+    assert str(error).splitlines()[-1] == f"reproduction: {error.script.path} ({error.script.remark})"
     return error.script.path.read_text("utf-8")
 
 

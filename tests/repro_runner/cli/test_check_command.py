@@ -119,6 +119,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "models.py").write_text(MODELS, "utf-8")
     (tmp_path / "tiny.yml").write_text(DEVICE, "utf-8")
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -285,15 +286,29 @@ def test_settings_in_the_environment_that_make_no_sense_are_told(
     ]
 
 
-def test_a_full_disk_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("kilobytes", [4, 12])
+def test_a_full_disk_is_one_line_after_what_was_found(
+    kilobytes: int, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     runs = folder / "runs"
     runs.mkdir()
-    with on_small_disk(runs, 12):
+    with on_small_disk(runs, kilobytes):
         assert main(["check", "models.py:plain"]) == 2
     told = capsys.readouterr()
-    assert told.out == ""
+    assert "models.py:plain: " in told.out and "\nrun " not in told.out
     (line,) = told.err.splitlines()
+    assert line.startswith("not stored: ")
     assert "No space left on device; make room, or set GRAPHBREAK_HOME" in line
+
+
+def test_nothing_is_kept_if_that_is_asked_for(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
+    assert main(["check", "models.py:plain"]) == 0
+    told = capsys.readouterr()
+    assert "models.py:plain: " in told.out and "\nrun " not in told.out + told.err
+    assert not (folder / "runs").exists()
 
 
 @pytest.mark.parametrize("without_values", [("--fake",), ("--device", "meta"), ("--fake", "--dynamic")], ids=" ".join)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import torch
 
 from repro_runner.cli import main
 from repro_runner.runs import RunFolder, list_runs
+from tests.checkout import on_small_disk
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.torch, pytest.mark.usefixtures("one_server")]
@@ -68,6 +72,16 @@ def wrong_relu(graph, inputs):
 
 def failing(graph, inputs):
     raise NotImplementedError("no kernel for that\\nand more")
+
+
+def verbose(graph, inputs):
+    raise NotImplementedError("no kernel for " + "x" * 5_000_000)
+
+
+def only_static(graph, inputs):
+    values = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
+    dynamic = any(isinstance(value, torch.SymInt) for value in values)
+    return wrong_relu(graph, inputs) if dynamic else graph.forward
 """
 
 
@@ -83,6 +97,7 @@ def diff(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., tuple[int, str, str]]:
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.py").write_text(MODEL, "utf-8")
 
@@ -161,6 +176,80 @@ def test_a_backend_that_fails_exits_with_1_and_one_line(diff: Any, tmp_path: Pat
     assert "Traceback" in (run.path / "traceback.txt").read_text("utf-8")
 
 
+def test_a_long_message_is_cut_and_kept_whole_in_the_run(diff: Any, tmp_path: Path) -> None:
+    code, out, err = diff("make_plain", "--backend", "small.py:verbose")
+    assert (code, err) == (1, "") and len(out) < 1500
+    assert "NotImplementedError: no kernel for xxx" in out and "… (5,000,014 characters in all)" in out
+    run, _ = only_run(tmp_path)
+    assert f"all that was raised is in {run.path / 'traceback.txt'}" in out
+    assert "x" * 5_000_000 in (run.path / "traceback.txt").read_text("utf-8")
+
+
+def test_what_was_found_is_told_although_the_disk_is_full(diff: Any, tmp_path: Path) -> None:
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "runs" / "large").write_bytes(b"x" * 60_000)
+    with on_small_disk(tmp_path / "runs", 64):
+        (tmp_path / "runs" / "rest").write_bytes(b"x" * 4096)
+        for more in ((), ("--json",)):
+            code, out, err = diff("make_model", "--backend", "small.py:wrong_relu", *more)
+            assert "the first op that is computed wrongly is torch.relu" in out.replace("The", "the")
+            assert code == 2 and re.fullmatch(r"not stored: .*No space left on device; make room, or set .*\n", err)
+    assert json.loads(out)["run"] is None
+
+
+def test_nothing_is_kept_if_that_is_asked_for(diff: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "0")
+    code, out, err = diff("make_model", "--backend", "small.py:wrong_relu")
+    assert (code, err) == (1, "") and "torch.relu" in out and "run 20" not in out
+    assert diff("make_plain", "--backend", "small.py:failing")[0] == 1
+    assert not (tmp_path / "runs").exists()
+    monkeypatch.setenv("GRAPHBREAK_ARTIFACTS", "no")
+    code, out, err = diff("make_plain", "--backend", "aot_eager")
+    assert code == 2 and "GRAPHBREAK_ARTIFACTS='no': must be 0 or 1" in err
+
+
+def test_the_calls_beside_the_model_are_made_and_shapes_may_be_dynamic(diff: Any, tmp_path: Path) -> None:
+    assert diff("make_model", "--backend", "small.py:only_static")[0] == 0
+    code, out, _ = diff("make_model", "--backend", "small.py:only_static", "--dynamic")
+    assert code == 1 and "torch.relu" in out
+    calls = "\n\ndef make_calls():\n    yield torch.randn(5, 8)\n    yield torch.randn(6, 8)\n"
+    (tmp_path / "small.py").write_text(MODEL + calls, "utf-8")
+    code, out, _ = diff("make_model", "--backend", "small.py:only_static")
+    assert code == 1 and "call 2: output['hidden']: " in out and "call 1: output['hidden']: " not in out
+    assert "In graph 2 of 2" in out and "torch.relu" in out
+
+
+def test_an_interrupt_is_one_line(tmp_path: Path) -> None:
+    """Ctrl-C reaches the whole group of processes of a terminal."""
+    (tmp_path / "small.py").write_text(
+        MODEL + "\n\ndef slow(graph, inputs):\n    open('begun', 'w').close()\n    __import__('time').sleep(600)\n",
+        "utf-8",
+    )
+    command = [sys.executable, "-m", "repro_runner", "diff", "small.py:make_model", "--backend", "small.py:slow"]
+    with subprocess.Popen(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    ) as running:
+        wait_until((tmp_path / "begun").exists)
+        os.killpg(running.pid, signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+    assert (running.returncode, out, err) == (130, "", "interrupted\n")
+    assert list_runs(tmp_path / ".graphbreak") == []
+
+
+def wait_until(happened: Callable[[], bool], seconds: float = 120) -> None:
+    until = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < until
+        time.sleep(0.1)
+
+
 def test_a_model_that_only_writes_to_its_input_is_compared(diff: Any) -> None:
     code, out, _ = diff("make_writing", "--backend", "aot_eager")
     assert code == 0 and "args[0] (written)" in out
@@ -214,6 +303,7 @@ def test_a_file_name_can_not_steer_the_terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     hostile = tmp_path / "small\x1b[2J\x9b\r.py"
     hostile.write_text(MODEL.replace("no kernel for that", "no kernel\x1b[1A for that"), "utf-8")
     for backend, shown in (("wrong_relu", "small\\x1b[2J\\x9b\\r.py:"), ("failing", "no kernel\\x1b[1A for that")):

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 from repro_runner.cli import main as graphbreak
-from repro_runner.guards.calls import find_calls
+from repro_runner.model_under_test.calls import find_calls
 from repro_runner.runs import find_run, list_runs
 from tests.conftest import ROOT
 
@@ -110,6 +110,7 @@ def evaluating(model):
 @pytest.fixture(autouse=True)
 def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     torch._dynamo.reset()
     yield tmp_path / "runs"
     torch._dynamo.reset()

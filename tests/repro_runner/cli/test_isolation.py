@@ -111,6 +111,7 @@ ENDS = {
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "my.py").write_text(PROGRAM, "utf-8")
     monkeypatch.setenv("GRAPHBREAK_HOME", str(tmp_path / "runs"))
+    monkeypatch.delenv("GRAPHBREAK_ARTIFACTS", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -353,7 +353,7 @@ def half_the_size(x: Tensor) -> Tensor:
             None,
             "y, which it takes, changes while operator.add (node ",
         ),
-        (copied, named("clone", lambda args, _run: args[0]), None, "even what is only passed on comes back changed"),
+        (copied, named("clone", lambda args, _run: args[0]), None, "the backend leaves copies out"),
         (
             copied_integers,
             named("clone", lambda args, run: run() + (not args[0].is_floating_point())),
@@ -392,7 +392,7 @@ def half_the_size(x: Tensor) -> Tensor:
             random_twice,
             named("rand_like", lambda _args, run: (run(), torch.rand(3))[0]),
             None,
-            "it draws random numbers after others did",
+            "the backend draws random numbers from torch's generators that eager does not draw",
         ),
         (
             indexed,

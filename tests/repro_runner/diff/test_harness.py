@@ -384,7 +384,7 @@ def test_where_all_is_equal_the_reference_runs_once_for_each_repeat() -> None:
         return x + 1
 
     assert compare(lambda x: counted(x), torch.ones(3), repeats=1).passed
-    assert len(calls) == 2
+    assert len(calls) == 1 + 1 + 2  # the test runs twice more, to see what another call does to the first one's results
 
 
 def test_a_repeat_that_differs_is_enough() -> None:
@@ -426,7 +426,7 @@ def test_a_graph_that_a_repeat_compiles_again_counts_once() -> None:
         return faithful(graph, inputs)
 
     assert compare(Identified(), torch.rand(3), counting, repeats=3).graphs == 1
-    assert len(compiled) == 3
+    assert len(compiled) == 3 + 1  # the last one for the calls after the repeats
 
 
 @pytest.mark.parametrize("training", [True, False])

@@ -8,9 +8,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from repro_runner.diff import ComparisonConfig, KernelDiffHarness
 from repro_runner.diff.report import describe_first_difference
-from repro_runner.graphs.by_name import Backend
 from repro_runner.process.isolated import isolation
 from tests.repro_runner.diff.wrong_backends import ENDINGS, FAULTS, MODELS, Fault, try_ending, try_fault
 
@@ -76,14 +74,3 @@ def test_no_fault_is_named_wrongly_in_any_model(model: str, table: dict[str, Cou
         if verdict == "wrong":
             said[fault.name] = describe_first_difference(first, report.graphs) if first else [report.verdict()]
     assert said == {}
-
-
-@pytest.mark.prove
-@pytest.mark.parametrize("backend", [lambda graph, _inputs: graph.forward, "aot_eager"], ids=["as it is", "lowered"])
-@pytest.mark.parametrize("model", MODELS)
-def test_a_right_backend_is_said_to_be_equal(model: str, backend: str | Backend) -> None:
-    torch.manual_seed(0)
-    module, inputs = MODELS[model]()
-    config = ComparisonConfig(gradients=True)
-    report = KernelDiffHarness(module, inputs, test_backend=backend, comparison_config=config).compare()
-    assert report.passed and report.first_difference is None, report.summary()

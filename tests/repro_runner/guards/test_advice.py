@@ -14,7 +14,8 @@ import torch
 
 from repro_runner.guards import Advice, GuardInspector, Recompile
 from repro_runner.guards.advice import BEFORE_CALL, BEFORE_FIRST_CALL, DYNAMIC, IN_THE_CODE, NOTHING, SETTING
-from repro_runner.guards.calls import Call, copied, parameters_of, read_calls
+from repro_runner.model_under_test import Call
+from repro_runner.model_under_test.calls import copied, parameters_of, read_calls
 from tests.repro_runner.guards import test_recompiles as programs
 from tests.repro_runner.guards.test_recompiles import CASES, Case, setting, t, under
 from tests.scheduling import sampled

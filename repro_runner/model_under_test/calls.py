@@ -7,34 +7,19 @@ import copy
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from registry.errors import InvalidInput, Problem
-from repro_runner.model_under_test import ModelFailed, ModelUnderTest, arguments_of
-from repro_runner.model_under_test.model import describe_error, where
+from repro_runner.model_under_test.loading import arguments_of
+from repro_runner.model_under_test.model import Call, ModelFailed, ModelUnderTest, describe_error, where
 from repro_runner.output.suggestions import did_you_mean
 from repro_runner.torch_seams import pytree
 
 Model = Callable[..., Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
-    """Arguments for the model, or a function that gets the model and makes any calls of it."""
-
-    args: tuple[Any, ...] = ()
-    kwargs: Mapping[str, Any] = field(default_factory=dict)
-    function: Callable[[Model], Any] | None = None
-    words: str = "as given"
-
-    def make(self, model: Model) -> Any:
-        if self.function is not None:
-            return self.function(model)
-        return model(*self.args, **self.kwargs)
 
 
 def read_calls(calls: Iterable[Any], where_from: str) -> tuple[Call, ...]:
