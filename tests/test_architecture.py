@@ -38,8 +38,8 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
-MOST_FILES = 310
-MOST_LINES = 43_950
+MOST_FILES = 325
+MOST_LINES = 46_700
 LONGEST_FUNCTION = 60
 
 

@@ -223,7 +223,7 @@ def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         ({"kind": "captured", "schema": 1}, "kind is 'captured', not 'evidence'"),
-        ({"kind": "evidence", "schema": 3}, "schema 3 is newer than 2"),
+        ({"kind": "evidence", "schema": 4}, "schema 4 is newer than 3"),
         ({"kind": "evidence", "schema": 1}, "no evidence in this file"),
         ([], "no evidence in this file"),
     ],
