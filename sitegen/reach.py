@@ -53,6 +53,7 @@ def _newest_proof(gb: GraphBreak) -> str:
 
 def _last_usual(gb: GraphBreak) -> str:
     """The newest release in which a public program of ours, or somebody's own program, gives the break."""
-    ours = (seen for one in gb.programs if one.repro.reach == "public" for seen in one.fresh_evidence if seen.shows_it)
-    met = {seen.environment.torch for seen in (*ours, *gb.sightings)}
-    return max(met, key=version_key, default="")
+    usual = (one for one in gb.programs if one.repro.reach == "public")
+    ours = [seen.environment for one in usual for seen in one.fresh_evidence if seen.shows_it]
+    met = [*ours, *(one.environment for one in gb.sightings)]
+    return max((one.torch for one in met), key=version_key, default="")
