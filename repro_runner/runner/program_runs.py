@@ -151,7 +151,8 @@ class ProgramRuns:
     def _settle(self, setting: Setting) -> Observation:
         """Call it with everything, and again without what it does not take: an error may leave things half done."""
         plans = list(self._plans(setting))
-        tried = self._run(lambda part: part.eager(plans, traced=setting == self.plain), setting, may_die=True)
+        traced = setting == self.plain
+        tried = self._run(lambda part: part.eager(plans, traced=traced, limited=True), setting, may_die=True)
         if tried.failure:  # an error on a GPU may end all that follows: then only its own inputs are compared
             plans = [plan for plan in plans if not plan.variation]
             tried = self._run(lambda part: part.eager(plans, traced=setting == self.plain), setting)
