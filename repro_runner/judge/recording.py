@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 import os
+import signal
 import traceback
 import types
 from collections.abc import Callable, Iterator, Sequence
@@ -25,6 +26,22 @@ NO_INPUT = "no input"
 """The class of the error of a call without anything that has a gradient."""
 
 
+@contextlib.contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError inside the block after so many seconds; 0 is no limit."""
+
+    def stop(_number: int, _frame: object) -> None:
+        raise TimeoutError(f"it took longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 class Calls:
     """Calls of the functions of one loaded program."""
 
@@ -40,6 +57,8 @@ class Calls:
         """`draw` gives the inputs of a seed; `functions` are the names of the module that are no state: its cards."""
         self._module, self._function, self._draw = module, function, draw
         self._functions, self._device = functions, device
+        self.seconds = 0.0
+        """How long a call with other inputs than the program's own may take: it may never end. 0 is no limit."""
         self._files = [Path(module.__file__ or "")]
         self._room = Room()
 
@@ -72,7 +91,8 @@ class Calls:
         value, raised = None, None
         with watched() as effects:
             try:
-                value = function(*given)
+                with _limited(self.seconds if plan.variation else 0.0):
+                    value = function(*given)
                 if self._device == "cuda":
                     torch.cuda.synchronize()
             except Exception as error:  # noqa: BLE001 - whatever a program raises is its outcome
@@ -111,6 +131,7 @@ class Calls:
         try:
             with contextlib.ExitStack() as quiet:
                 quiet.enter_context(watched())  # what it prints is compared in other calls
+                quiet.enter_context(_limited(self.seconds if plan.variation else 0.0))
                 found = gradients_of(self._module, function, given, leaf=leaf, seed=1000 + plan.seed)
         except NoInput:
             return Call(plan=plan, error=(NO_INPUT, "nothing that it takes has a gradient"))

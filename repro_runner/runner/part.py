@@ -36,6 +36,8 @@ from repro_runner.runner.machine import ReproRun
 from repro_runner.torch_seams import dynamo_config, dynamo_utils, guards, list_backends, reset
 from repro_runner.values import map_tensors
 
+_SECONDS = 2.0
+"""For one call of a program with inputs that may not be meant for it."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 _PYTHON_LIBRARY = re.compile(r"[^\s\"']*/lib/python3\.\d+/(?:site-packages/)?")
 _LONG_ID = re.compile(r"(?<=id=)\d{6,}|\b\d{12,}\b")
@@ -122,8 +124,10 @@ class Part:
         self.miscounted: list[str] = []
         """Lines that torch's log does not report as often as they are captured. Nothing may be in it."""
 
-    def eager(self, plans: Sequence[Plan], *, traced: bool = False) -> Observation:
-        """What the function does in eager. With `traced`, `more` has what ran of it, and other inputs to try."""
+    def eager(self, plans: Sequence[Plan], *, traced: bool = False, limited: bool = False) -> Observation:
+        """What the function does in eager. With `traced`, `more` has what ran of it, and other inputs to try. With
+        `limited`, a call with other inputs ends after a while."""
+        self.calls.seconds = _SECONDS if limited else 0.0
         before = self.calls.state()
         if not traced:
             return Observation(before=before, calls=tuple(self.calls.make(self.function, plans)))

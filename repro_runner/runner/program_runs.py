@@ -48,7 +48,9 @@ class Forks:
         self._integrity = Integrity()
         self._number = 0
 
-    def run(self, text: str, name: str, setting: Setting, work: Callable[[Part], Observation]) -> Observation:
+    def run(
+        self, text: str, name: str, setting: Setting, work: Callable[[Part], Observation], *, may_die: bool = False
+    ) -> Observation:
         """What `work` returns of one function that was loaded in a fork."""
         job = replace(self.job, load_seed=setting.load_seed)
         text = with_other_constants(text, setting.other_constants) if setting.other_constants else text
@@ -62,7 +64,8 @@ class Forks:
             torch.set_default_dtype(setting.dtype)
             return dump(run_here(job, text, name, own, self._integrity, work))
 
-        return load(in_fork(in_child))
+        sent = in_fork(in_child, may_die=may_die)
+        return load(sent) if sent else Observation(failure="its process died")
 
 
 class ProgramRuns:
@@ -99,8 +102,10 @@ class ProgramRuns:
         self.miscounted: list[str] = self.compiled.more["miscounted"]
         self.raised = ": ".join(call.error) if call.error[0] and not expected.error[0] else ""
 
-    def _run(self, work: Callable[[Part], Observation], setting: Setting | None = None) -> Observation:
-        return self.forks.run(self.text, "broken", setting or Setting(), work)
+    def _run(
+        self, work: Callable[[Part], Observation], setting: Setting | None = None, *, may_die: bool = False
+    ) -> Observation:
+        return self.forks.run(self.text, "broken", setting or Setting(), work, may_die=may_die)
 
     def _fails(self, found: Observation) -> bool:
         if found.failure:
@@ -146,7 +151,8 @@ class ProgramRuns:
     def _settle(self, setting: Setting) -> Observation:
         """Call it with everything, and again without what it does not take: an error may leave things half done."""
         plans = list(self._plans(setting))
-        tried = self._run(lambda part: part.eager(plans, traced=setting == self.plain), setting)
+        traced = setting == self.plain
+        tried = self._run(lambda part: part.eager(plans, traced=traced, limited=True), setting, may_die=True)
         if tried.failure:  # an error on a GPU may end all that follows: then only its own inputs are compared
             plans = [plan for plan in plans if not plan.variation]
             tried = self._run(lambda part: part.eager(plans, traced=setting == self.plain), setting)
