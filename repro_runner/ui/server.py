@@ -1,6 +1,6 @@
 """The program that `graphbreak ui` starts: Streamlit's server, which answers its own pages only. Argument: the port.
 
-A web page that somebody opens can send requests to this machine too, under a name of its own that leads here. So each
+A web page that you open can send requests to this machine too, under a name of its own that leads here. So each
 request, of HTTP or of a websocket, has to name the exact address in Host and in Origin, and has the secret in its path.
 The secret is no cookie: a browser sends those of 127.0.0.1 to every port.
 """

@@ -294,7 +294,7 @@ def find_advice(site: Site, answers: Advisor, *, torch: str) -> list[Advice]:
 
 
 def _of_library(answer: Advice, site: Site) -> Advice:
-    """Without advice to move a call, if the call is in a library: nobody can move it there."""
+    """Without advice to move a call, if the call is in a library: its user can't move it there."""
     if not in_package(Path(site.file)) or not any(_MOVES.search(one.text) for one in answer.counsels):
         return answer
     own = next((one for one in reversed(site.stack) if not in_library(Path(one.file))), None)
