@@ -189,7 +189,7 @@ show("exceptions-and-python-features", "GB0034")
 # breaks where it has no imitation, or where what it needs is not a constant. `print` belongs here, too.
 #
 # **Way out:** keep `print`, `str`, `hash` and the like out of compiled code, and use plain lists, tuples and dicts with
-# plain keys. Many of these are rules that nobody has written yet, so try a newer torch.
+# plain keys. Many of these are rules that nobody has written yet. The page of each id says in which releases it breaks.
 
 # %%
 show("builtins-and-data-structures", "GB0059")

@@ -6,12 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import takewhile
 
 from registry.fits import find_subject, is_one_of
 from registry.ids import page_address
 from registry.matching import Matcher
 from registry.message_layout import ASKS_FOR_A_REPORT, OF_MANY_BREAKS
-from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry
+from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry, Repro
 from registry.snippets import Snippet, take_apart
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
@@ -35,6 +36,13 @@ class Fix:
     """The torch release it held on: the asker's, or else the nearest that was tried."""
     settings: str = ""
     """For a flag: the line that sets it."""
+    limits: tuple[str, ...] = ()
+    """Inputs for which it does not do the same, a sentence each."""
+
+    @property
+    def caption(self) -> str:
+        """When to choose it, and where it does not hold."""
+        return " ".join((self.when, *self.limits))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +68,10 @@ class Advice:
     no_fix: str
     """Why there is none, where that is known."""
     stopped_in: str
-    """The first torch release, newer than the asker's, in which the smallest program no longer breaks; else empty."""
+    """The first torch release, newer than the asker's, since which the program no longer breaks; empty if it breaks in
+    the newest that was run, or if the message names something else than the program does."""
+    breaks_in: str
+    """The newest release in which the program was run, if it breaks there; else empty."""
     counsels: tuple[Counsel, ...] = ()
     """What to try for what the asker's message names."""
     misfit: str = ""
@@ -86,20 +97,22 @@ class Advisor:
         gb = self._breaks.get(gb_id)
         if gb is None:
             return None
-        program = take_apart(gb.repro) if gb.repro else None
+        repro = gb.repro
+        program = take_apart(repro) if repro else None
         advice = Advice(
             gb_id=gb_id,
             gb_type=gb.gb_type,
             link=page_address(gb_id),
-            lead=gb.repro.lead if gb.repro else "",
+            lead=repro.lead if repro else "",
             explanation="" if is_source_code(gb.newest.explanation) else gb.newest.explanation,
             hints=tuple("".join(hint) for hint in gb.revisions[0].hints),
             category=self._categories.get(gb.category, UNCATEGORISED),
             broken=program.broken.code if program else "",
-            fixes=tuple(_held(gb, program.fixes, torch)) if program else (),
+            fixes=tuple(_held(gb, repro, torch)) if repro else (),
             isolated=tuple((one.when, one.code) for one in program.isolated) if program else (),
-            no_fix=gb.repro.no_fix if gb.repro else "",
+            no_fix=repro.no_fix if repro else "",
             stopped_in=_stopped_in(gb, torch),
+            breaks_in=_breaks_in(gb),
         )
         fits = self._fits.get(gb_id)
         return choose(advice, fits, message, guards) if fits and message else advice
@@ -157,7 +170,8 @@ def choose(advice: Advice, fits: Fits, message: str, guards: Sequence[str] = ())
         misfit = (
             f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
         )
-    return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit)
+    stopped_in = advice.stopped_in if fixes or not others else ""
+    return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit, stopped_in=stopped_in)
 
 
 def _counsels_for(fits: Fits, said: Iterable[str]) -> list[Counsel]:
@@ -173,15 +187,15 @@ def telling_hints(hints: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(kept, key=lambda hint: hint.startswith(OF_MANY_BREAKS)))
 
 
-def _held(gb: GraphBreak, fixes: Iterable[Snippet], torch: str) -> Iterator[Fix]:
+def _held(gb: GraphBreak, repro: Repro, torch: str) -> Iterator[Fix]:
     """Those that held where they were run last; one that was never run is not offered."""
-    for snippet in fixes:
+    for snippet in take_apart(repro).fixes:
         nearest = _nearest_run(gb, torch, fix=snippet.name)
         if nearest is not None and nearest.fixes[snippet.name]:
-            yield _fix(snippet, nearest)
+            yield _fix(repro, snippet, nearest)
 
 
-def _fix(snippet: Snippet, run: Evidence) -> Fix:
+def _fix(repro: Repro, snippet: Snippet, run: Evidence) -> Fix:
     return Fix(
         name=snippet.name,
         when=snippet.when,
@@ -189,6 +203,7 @@ def _fix(snippet: Snippet, run: Evidence) -> Fix:
         code=snippet.code,
         verified_on=run.environment.torch,
         settings=snippet.settings,
+        limits=repro.limits_of(snippet.name),
     )
 
 
@@ -206,8 +221,19 @@ def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
 
 def _stopped_in(gb: GraphBreak, torch: str) -> str:
     mine = _order(torch)
-    stopped = {seen.environment.torch for seen in gb.best_evidence if seen.verdict == "stopped"}
-    return min((release for release in stopped if _order(release) > mine), key=_order, default="")
+    since = takewhile(lambda release: gb.verdict_in(release) == "stopped", _newest_first(gb))
+    return min((release for release in since if _order(release) > mine), key=_order, default="")
+
+
+def _breaks_in(gb: GraphBreak) -> str:
+    newest = next(iter(_newest_first(gb)), "")
+    best = gb.best_run(newest) if newest else None
+    return newest if best and best.shows_it else ""
+
+
+def _newest_first(gb: GraphBreak) -> list[str]:
+    """The releases in which a program of it was run."""
+    return sorted({seen.environment.torch for seen in gb.best_evidence}, key=_order, reverse=True)
 
 
 def _order(torch: str) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from registry.model import VERIFIER, Evidence, GraphBreak, Registry, Repro
+from registry.model import COUNTS_SINCE, Evidence, GraphBreak, Registry, Repro
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def count_fixes(breaks: Collection[GraphBreak], torch: str, device: str = "") ->
     counts = dict.fromkeys(("rewrite", "flag", "custom op"), 0)
     for repro, evidence in _runs(breaks, torch, device):
         for name, holds in evidence.fixes.items():
-            if holds and evidence.verifier == VERIFIER:
+            if holds and evidence.verifier >= COUNTS_SINCE:
                 counts[repro.fixes[name]] += 1
     return counts
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from registry.model import VERIFIER, Environment, Evidence
+from registry.model import COUNTS_SINCE, Environment, Evidence
 from registry.result_files import parse_environment, read_result_files
 
 KIND = "evidence"
-SCHEMA = 2
+SCHEMA = 3
 BACKENDS = ("eager", "inductor", "mock")
 """What every repro is run under."""
 
@@ -40,6 +40,8 @@ def _evidence_of(record: Mapping[str, Any], environment: Environment) -> Evidenc
         message=next((run["message"] for run in runs.values() if run.get("message")), ""),
         fixes={name: _holds(fix) for name, fix in fixes.items()},
         gradients={name: fix.get("gradient", "") for name, fix in fixes.items()},
+        tried={name: tuple(fix.get("tried", ())) for name, fix in fixes.items()},
+        never_reached={name: tuple(fix.get("never_reached", ())) for name, fix in fixes.items()},
         fails_with=_fails_with(runs, [name for name, fix in fixes.items() if _holds(fix)]),
         verifier=eager.get("verifier", 1),
         ids=tuple(eager.get("ids", ())),
@@ -65,5 +67,5 @@ def _holds(fix: Mapping[str, Any]) -> bool:
 
 
 def _verdict(run: Mapping[str, Any]) -> str:
-    is_earlier = run.get("verifier", 1) < VERIFIER
+    is_earlier = run.get("verifier", 1) < COUNTS_SINCE
     return "reproduced" if is_earlier and run["verdict"] == "verified" else str(run["verdict"])

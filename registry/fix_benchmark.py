@@ -35,7 +35,7 @@ LEFT_OUT = {
     "caller": "The fix moves code to the caller, which is not compiled.",
     "setting": "Every fix that holds is a setting of torch, not code.",
     "operator": "The fixes that hold hide code in a custom operator, or change a setting of torch.",
-    "effects": "The fix has other side effects than the program.",
+    "effects": "The fix has other side effects than the program, or does not do the same for all inputs.",
     "shown": "The program has a method that only the fix needs: it would show the answer.",
 }
 """Why a program is no task."""
@@ -180,7 +180,7 @@ def _held_fixes(one: Example, program: Program) -> Iterator[HeldFix]:
 
 
 def _answers(one: Example, fix: Snippet) -> bool:
-    differs = fix.name in {*one.repro.effects, *one.repro.opaque, *one.repro.gradient}
+    differs = fix.name in {*one.repro.effects, *one.repro.opaque, *one.repro.gradient, *one.repro.limits}
     return fix.kind == "rewrite" and not differs and not _CALLER.search(fix.addition)
 
 

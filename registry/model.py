@@ -196,6 +196,26 @@ class Repro:
     """Fixes that leave something else behind -> why."""
     opaque: Mapping[str, str] = field(default_factory=dict)
     """Fixes that are one custom operator -> why that is a fix."""
+    limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """Fixes -> inputs for which they do not do the same, by their kind (LIMIT_KINDS) -> what happens, for users."""
+
+    def limits_of(self, fix: str) -> tuple[str, ...]:
+        """Where a fix does not hold, a sentence each."""
+        return tuple(f"Not for {LIMIT_KINDS[kind]}: {said}" for kind, said in self.limits.get(fix, {}).items())
+
+
+LIMIT_KINDS = {
+    "size": "other sizes",
+    "zero": "zeros",
+    "negative": "negative numbers",
+    "nan": "NaN",
+    "inf": "infinity",
+    "large": "large numbers",
+    "strided": "tensors that are not contiguous",
+    "dtype": "other dtypes",
+    "other side": "inputs that take the other branch",
+}
+"""Kinds of inputs that a fix is tried on besides those of its program -> what users call them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -261,8 +281,11 @@ class Finding:
     script: FindingScript | None = None
 
 
-VERIFIER = 2
-"""Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds."""
+VERIFIER = 3
+"""Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds. 3: the judge, which runs a
+fix in eager, in double, on inputs that its author did not think of, and compares all that a program does."""
+COUNTS_SINCE = 2
+"""What an earlier verifier called verified is only reproduced."""
 SEEDS = (0, 1, 2)
 """Of the inputs that every run has: for what is recorded, and for the lines that a program has to run."""
 FRESH_SEEDS = 2
@@ -286,6 +309,10 @@ class Evidence:
     """Name of each fix -> `equal`, `differs`, `excused` by the file, or why gradients were not compared."""
     fails_with: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Name of a fix that held under eager -> each other backend under which it did not: `always`, or `in training`."""
+    tried: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name of each fix -> the kinds of other inputs (LIMIT_KINDS) on which it was tried."""
+    never_reached: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Name of each fix -> the parts of the program that it replaces and that no input reached: `4: raise ...`."""
     verifier: int = 1
     """Which verifier made it; the first did not compare gradients."""
     ids: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ from registry.dependencies import bound_names, is_text
 
 CAPTIONS = frozenset({"TITLE", "NO_FIX", "REACH", "NEIGHBOUR"})
 """Constants that only readers need."""
-REASONS = frozenset({"GRADIENT", "EFFECTS", "OPAQUE", "COVERAGE"})
+REASONS = frozenset({"GRADIENT", "EFFECTS", "OPAQUE", "LIMITS", "COVERAGE"})
 """Constants that count for the runner, but not their wording."""
 
 
@@ -71,11 +71,16 @@ class ProgramText:
         return self._lines[line - 1][: self._ends.get(line)].rstrip()
 
     def _reason(self, name: str) -> str:
-        """Of which fixes it speaks; a text speaks of the program."""
+        """Of which fixes it speaks, and of which inputs; a text speaks of the program."""
         assigned = (node for node in self._module.body if isinstance(node, ast.Assign) and name in bound_names(node))
-        value = next(assigned).value
-        keys = value.keys if isinstance(value, ast.Dict) else []
-        return f"{name} {sorted(ast.unparse(key) for key in keys if key)}"
+        return f"{name} {sorted(_keys(next(assigned).value))}"
+
+
+def _keys(value: ast.expr) -> Iterator[str]:
+    """The keys of a dictionary, each with the keys of what it has, as they are written."""
+    pairs = zip(value.keys, value.values, strict=True) if isinstance(value, ast.Dict) else ()
+    for key, said in ((ast.unparse(key), said) for key, said in pairs if key):
+        yield from [f"{key} {inner}" for inner in _keys(said)] or [key]
 
 
 def _ends_of_code(source: str) -> dict[int, int]:

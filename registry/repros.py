@@ -6,12 +6,13 @@ import ast
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 from registry.datafile import read_data_file
 from registry.dependencies import Statements
 from registry.errors import InvalidInput, Problem
 from registry.ids import id_of_program, is_gb_id
-from registry.model import Repro
+from registry.model import LIMIT_KINDS, Repro
 from registry.parse_cache import ParseCache
 from registry.program_text import ProgramText
 
@@ -79,6 +80,7 @@ def parse_repro(source: str, name: str) -> Repro:
         gradient=_texts(module, "GRADIENT", functions),
         effects=_texts(module, "EFFECTS", functions),
         opaque=_texts(module, "OPAQUE", functions),
+        limits=_limits(module, functions),
     )
 
 
@@ -128,9 +130,14 @@ def kind_of_fix(module: ast.Module, statements: Statements, fix: str) -> str:
     if fix in by_fix(module, "FLAGS"):
         return "flag"
     for statement in statements.needed_by(fix):
-        if any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(statement)):
+        if makes_operators(statement):
             return "custom op"
     return "rewrite"
+
+
+def makes_operators(tree: ast.AST) -> bool:
+    """Whether code in it is made an operator of its own, or goes into the graph as it is."""
+    return any(isinstance(node, ast.Attribute) and node.attr in _OPERATOR_MAKERS for node in ast.walk(tree))
 
 
 _OPERATOR_MAKERS = frozenset({"library", "allow_in_graph", "nonstrict_trace"})
@@ -144,6 +151,33 @@ def _texts(module: ast.Module, constant: str, functions: Collection[str]) -> dic
         if fix not in functions or not isinstance(found[fix], str) or not found[fix].strip():
             raise ValueError(f"{constant} needs a text for a fix of this file; see {fix!r}")
     return found
+
+
+def _limits(module: ast.Module, functions: Collection[str]) -> dict[str, dict[str, str]]:
+    """LIMITS: a fix -> kinds of inputs for which it does not do the same -> what happens; SyntaxError has the line."""
+    found = {}
+    for fix, value in by_fix(module, "LIMITS").items():
+        said = _literal(value)
+        if fix not in functions or not fix.startswith("fixed"):
+            why = f"LIMITS speaks of {fix!r}, which is no fix of this file"
+        elif not isinstance(said, dict) or not said:
+            why = f"LIMITS needs a dictionary for {fix!r}: a kind of inputs -> what happens with them"
+        elif unknown := [kind for kind in said if kind not in LIMIT_KINDS]:
+            why = f"LIMITS of {fix!r} knows no kind of inputs {unknown[0]!r}; one of: {', '.join(LIMIT_KINDS)}"
+        elif empty := [kind for kind, text in said.items() if not isinstance(text, str) or not text.strip()]:
+            why = f"LIMITS of {fix!r} needs a sentence for {empty[0]!r}"
+        else:
+            found[fix] = said
+            continue
+        raise SyntaxError(why, ("", value.lineno, None, None))
+    return found
+
+
+def _literal(value: ast.expr) -> Any:
+    try:
+        return ast.literal_eval(value)
+    except ValueError:
+        return None
 
 
 def by_fix(module: ast.Module, constant: str) -> dict[str, ast.expr]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import TypeGuard
@@ -71,6 +71,26 @@ class Program:
     """The module without its fixes, docstrings and constants: `inputs` and `broken`, with what they need."""
     constants: str = ""
     """The statements that a runner needs beside it: CONFIG, COMPILE and REQUIRES."""
+
+
+def note_on_where(programs: Iterable[Program]) -> str:
+    """What a page says, once, if a fix selects with `torch.where` in place of a branch; else empty."""
+    replaced = any(not _selects(one.broken) and any(map(_selects, one.fixes)) for one in programs)
+    return _BOTH_SIDES if replaced else ""
+
+
+_BOTH_SIDES = (
+    "`torch.where` computes both sides, and selects. When gradients flow back, the side that is not selected gets "
+    "zeros, and zero times infinity is NaN. So if that side has an infinite or NaN gradient, as `x.sqrt()` has at 0, "
+    "the gradient of `x` is NaN, though the result is right. Where this can happen, mask first: give that side a "
+    "harmless value, as in `torch.where(ok, torch.where(ok, x, 1).sqrt(), 0)`."
+)
+
+
+def _selects(snippet: Snippet) -> bool:
+    """`torch.where(mask, x, y)` or `x.where(mask, y)`; with one argument, `torch.where` lists positions."""
+    calls = (node for node in ast.walk(ast.parse(snippet.code)) if isinstance(node, ast.Call))
+    return any(getattr(call.func, "attr", "") == "where" and len(call.args) > 1 for call in calls)
 
 
 Programs = Mapping[str, Program]

@@ -106,6 +106,8 @@ SEAMS = {
     "CompileContext": Seam(
         "torch._guards.CompileContext", "the id of the compilation that goes on", "current_compile_id try_get"
     ),
+    "function_modes": Seam("torch._C._len_torch_function_stack", "modes that a program leaves behind"),
+    "dispatch_modes": Seam("torch._C._len_torch_dispatch_stack", "modes that a program leaves behind"),
     "GlobalStateGuard": Seam("torch._C._dynamo.guards.GlobalStateGuard", "which global setting a guard is about"),
     "dispatch_keys": Seam("torch._C._dispatch_keys", "what of a tensor its guard looks at"),
     "TorchDispatchMode": Seam(

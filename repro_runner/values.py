@@ -7,15 +7,12 @@ It needs only torch and the standard library.
 from __future__ import annotations
 
 import cmath
-import contextlib
 import copy
 import dataclasses
-import io
-import pickle
 import types
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple
 
@@ -178,67 +175,6 @@ class Outcome:
     value: Any
     inputs: Any
     error: BaseException | None = None
-    aliases: frozenset[str] = frozenset()
-    """`result[0] and inputs[1]`: what shares memory."""
-    changed: Mapping[str, Any] = field(default_factory=dict)
-    """Names of the program's module, and attributes of its classes, that have another value since it was loaded."""
-    unchanged: frozenset[str] = frozenset()
-    """Those that have the same."""
-    printed: str = ""
-    """On standard output, where that is asked for."""
-
-
-def shared_memory(value: Any, inputs: Any) -> frozenset[str]:
-    """Which tensors of a result lie in the memory of which input."""
-    homes: dict[int, str] = {}
-    for path, tensor in _tensors_at(inputs, "inputs"):
-        homes.setdefault(_home(tensor), "".join(path))
-    return frozenset(
-        f"{''.join(path)} and {homes[_home(tensor)]}"
-        for path, tensor in _tensors_at(value, "result")
-        if _home(tensor) and _home(tensor) in homes
-    )
-
-
-def _tensors_at(value: Any, name: str) -> Iterator[tuple[Path, torch.Tensor]]:
-    leaves = flatten(value, name, keep=lambda tensor: tensor)
-    return ((path, leaf) for path, leaf in leaves.items() if isinstance(leaf, torch.Tensor))
-
-
-def _home(tensor: torch.Tensor) -> int:
-    """Where the memory of a tensor begins; 0 if it has none of its own, as a sparse one."""
-    try:
-        return tensor.untyped_storage().data_ptr()
-    except (NotImplementedError, RuntimeError):
-        return 0
-
-
-def module_state(module: types.ModuleType) -> dict[str, Any]:
-    """A copy of what a call may change beside its inputs: the values in a module, and in the classes it defines."""
-    held: dict[str, Any] = {}
-    for name, value in vars(module).items():
-        if (isinstance(value, type) and value.__module__ == module.__name__) or isinstance(value, types.FunctionType):
-            held |= {f"{name}.{attribute}": item for attribute, item in vars(value).items()}
-        else:
-            held[name] = value
-    state = {}
-    for name, value in held.items():
-        if _is_state(name, value):
-            with contextlib.suppress(Exception):  # it can't be copied, or can't be compared: its class is a program's
-                kept = keep(value)
-                if not values_differ(kept, keep(value), name):
-                    state[name] = kept
-    return state
-
-
-_NO_STATE = ("__", "_torchdynamo")
-"""How names begin that Python and Dynamo give."""
-
-
-def _is_state(name: str, value: Any) -> bool:
-    if any(part.startswith(_NO_STATE) for part in name.split(".")) or isinstance(value, Iterator):
-        return False
-    return isinstance(value, _LEAVES) or (not isinstance(value, _NO_RECORDS) and children(value) is not None)
 
 
 def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
@@ -346,113 +282,15 @@ def _copied_otherwise(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tenso
     return copied if copied.requires_grad == tensor.requires_grad else copied.requires_grad_()
 
 
-def dump_outcomes(outcomes: list[Outcome], module: str) -> bytes:
-    """Outcomes of a program for another process, which has a module of the same name and finds its classes there."""
-
-    def dumped(value: Any) -> bytes:
-        file = io.BytesIO()
-        _Pickler(file, module).dump(value)
-        return file.getvalue()
-
-    try:
-        return dumped(outcomes)
-    except Exception:  # noqa: BLE001 - of what a program changed in its module, what can't be sent is not compared
-        whole = []
-        for outcome in outcomes:
-            sent = {}
-            for name, value in outcome.changed.items():
-                with contextlib.suppress(Exception):
-                    dumped(value)
-                    sent[name] = value
-            whole.append(replace(outcome, changed=sent))
-        return dumped(whole)
-
-
-class _Pickler(pickle.Pickler):
-    """Keeps gradients, and what is compared of a function: its attributes. An iterator is equal to no other."""
-
-    def __init__(self, file: io.BytesIO, module: str) -> None:
-        super().__init__(file)
-        self._module = module
-
-    def reducer_override(self, value: Any) -> Any:
-        if isinstance(value, torch.Tensor) and value.is_leaf and value.grad is not None:
-            bare = value.detach()
-            return _with_gradient, (Parameter(bare) if isinstance(value, Parameter) else bare, value.grad)
-        if isinstance(value, types.FunctionType) and (
-            value.__module__ == self._module or "<locals>" in value.__qualname__
-        ):
-            return _function_with, (vars(value),)
-        if isinstance(value, types.GeneratorType):
-            return object, ()
-        if isinstance(value, BaseException):  # its class is compared; what else torch hangs onto it can't be sent
-            return _error_of, (type(value), str(value))
-        return NotImplemented
-
-
-def _with_gradient(tensor: torch.Tensor, gradient: torch.Tensor) -> torch.Tensor:
-    tensor.requires_grad_().grad = gradient
-    return tensor
-
-
-def _error_of(kind: type[BaseException], text: str) -> BaseException:
-    error = kind.__new__(kind)
-    error.args = (text,)
-    return error
-
-
-def _function_with(attributes: dict[str, Any]) -> Callable[[], None]:
-    def function() -> None: ...
-
-    vars(function).update(attributes)
-    return function
-
-
 def difference(expected: Outcome, actual: Outcome) -> str:
     """Describe the first difference between two outcomes; empty when they are the same."""
     if expected.error is not None or actual.error is not None:
         if type(expected.error) is type(actual.error):
             return ""
         return f"raised {_class_name(actual.error)}, not {_class_name(expected.error)}"
-    return (
-        values_differ(expected.value, actual.value, "result")
-        or values_differ(expected.inputs, actual.inputs, "inputs")
-        or _sharing_differs(expected.aliases, actual.aliases)
+    return values_differ(expected.value, actual.value, "result") or values_differ(
+        expected.inputs, actual.inputs, "inputs"
     )
-
-
-def effects_differ(expected: Outcome, actual: Outcome) -> str:
-    """Describe the first name of the module that a program changed in another way; empty if there is none.
-
-    A program may have names of its own, and change them.
-    """
-    known, own = {*expected.changed, *expected.unchanged}, {*actual.changed, *actual.unchanged}
-    moved = moved_names(expected.changed, actual.changed, expected.changed.keys() - own, actual.changed.keys() - known)
-    for name, value in expected.changed.items():
-        now = moved.get(name, name)
-        if now not in actual.changed:
-            return f"{name} is not changed, as it is in eager"
-        if found := values_differ(value, actual.changed[now], name):
-            return found
-    return next((f"{name} is changed, unlike in eager" for name in actual.changed if name in expected.unchanged), "")
-
-
-def moved_names(
-    expected: Mapping[str, Any], actual: Mapping[str, Any], gone: Set[str], new: Set[str]
-) -> dict[str, str]:
-    """Names of one program that the other does not have, each with a name that only the other has, for equal values."""
-    moved: dict[str, str] = {}
-    for name in sorted(gone):
-        free = sorted(new - {*moved.values()})
-        if same := next((other for other in free if not values_differ(expected[name], actual[other], "")), ""):
-            moved[name] = same
-    return moved
-
-
-def _sharing_differs(expected: frozenset[str], actual: frozenset[str]) -> str:
-    for pair in sorted(expected ^ actual):
-        return f"{pair} share{' no' if pair in expected else ''} memory, unlike in eager"
-    return ""
 
 
 def _class_name(error: BaseException | None) -> str:

@@ -26,7 +26,7 @@ def _answer(advice: Advice, fits: Fits | None) -> dict[str, Any]:
         "fixes": [
             {
                 "name": fix.name,
-                "when": fix.when,
+                "when": fix.caption,
                 "code": "\n\n".join(filter(None, (fix.settings, fix.code))),
                 "release": fix.verified_on,
             }

@@ -230,6 +230,7 @@ def _repro(repro: Repro, program: Program) -> dict[str, Any]:
                 "when": fix.when,
                 "changes_gradients": repro.gradient.get(fix.name),
                 "other_effects": repro.effects.get(fix.name),
+                "limits": dict(repro.limits.get(fix.name, {})),
             }
             for fix in program.fixes
         ],

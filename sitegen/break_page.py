@@ -10,8 +10,9 @@ import jinja2
 
 from registry.ids import is_local
 from registry.model import (
+    COUNTS_SINCE,
+    LIMIT_KINDS,
     PROVEN,
-    VERIFIER,
     CallSite,
     Category,
     DatedRevision,
@@ -25,7 +26,7 @@ from registry.model import (
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.program_text import ProgramText
-from registry.snippets import Program, Programs, Snippet
+from registry.snippets import Program, Programs, Snippet, note_on_where
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import links_from, script_file
@@ -38,30 +39,13 @@ from sitegen.facets import STATUSES
 from sitegen.learn import lessons_about
 from sitegen.links import page_permalink, source_label, source_url
 from sitegen.programs import seen_in
+from sitegen.reach import neighbour_sentence, reach_badge, reach_sentence
 from sitegen.related import Relations
-from sitegen.release_table import SIGNS, environment_strip, release_table
+from sitegen.release_table import SIGNS, environment_strip, release_table, upgrade_sentence
 from sitegen.report_issue import finding_url, report_url
 from sitegen.sentences import comma_list, device_name, first_sentence, release_span
 from sitegen.templating import FirstUses
 
-_REACH = {
-    "config": {
-        "badge": "needs a setting",
-        "sentence": "It happens only with a setting that is not the default.",
-    },
-    "private": {
-        "badge": "private parts of torch",
-        "sentence": "You are unlikely to see this: the program uses private parts of torch.",
-    },
-    "contrived": {
-        "badge": "unusual code",
-        "sentence": "The code is valid, but unusual.",
-    },
-    "bytecode": {
-        "badge": "edited bytecode",
-        "sentence": "You are unlikely to see this: we had to edit bytecode to trigger it.",
-    },
-}
 _FATE = {
     "resumed": "The graph ends {where}, and Python runs that part",
     "frame skipped": "Dynamo skips the whole function, and Python runs it",
@@ -92,6 +76,7 @@ class BreakPages:
         page = self._page.render(
             **self._head(gb),
             programs=[self._cards(gb, one) for one in programs],
+            on_where=note_on_where(self._programs[one.repro.name] for one in programs),
             wordings=self._wordings(gb),
             earlier=_earlier(gb),
             places=variants(self._releases, lambda torch: _places(gb, torch)),
@@ -105,6 +90,7 @@ class BreakPages:
             report_url=report_url(gb, self._programs.get(gb.gb_id), self._issue),
             findings=[(one, self._script(one.script)) for one in gb.findings],
             strip=environment_strip(gb, self._registry.environments),
+            upgrade=upgrade_sentence(gb, self._registry.environments),
             table=release_table(gb),
             signs=SIGNS,
             uses=FirstUses(self._registry.glossary, "../"),
@@ -116,7 +102,12 @@ class BreakPages:
 
     def _cards(self, gb: GraphBreak, one: Example) -> dict[str, Any]:
         first = [torch for torch in self._releases if gb.programs_for(torch)[0].repro is one.repro]
-        more = {"reach": _REACH.get(one.repro.reach), "script": f"../{script_file(one.repro)}", "first_in": first}
+        more = {
+            "reach": reach_sentence(gb, one),
+            "neighbour": neighbour_sentence(gb, one),
+            "script": f"../{script_file(one.repro)}",
+            "first_in": first,
+        }
         return {**samples(gb, one, self._programs), **more}
 
     def _wordings(self, gb: GraphBreak) -> list[Variant[dict[str, Any]]]:
@@ -147,7 +138,7 @@ class BreakPages:
             "lead": _lead(gb, category),
             "badges": variants(self._releases, lambda torch: _badges(gb, torch)),
             "span": release_span(gb),
-            "reach": _REACH.get(gb.repro.reach) if gb.repro else None,
+            "reach": variants(self._releases, lambda torch: reach_badge(gb, torch)),
         }
 
 
@@ -228,14 +219,14 @@ _LONG = 15
 """Lines of set-up that are too many for a phone's screen."""
 
 
-def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, str]:
+def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, Any]:
     line = ProgramText(repro.source).line(shown.function, shown.line) if shown and shown.line else None
     marks = broken_marks(program.broken, line)
     return {
         "look": "breaks",
         "title": "Breaks",
         "when": _how_to_compile(program),
-        "warning": "",
+        "warnings": (),
         **_code(program.broken, marks),
         "proof": _fate(shown, "at the marked line" if any(marks) else "at the break"),
     }
@@ -257,14 +248,15 @@ def _fate(shown: Evidence | None, where: str) -> str:
     return f"{_FATE.get(shown.kind, 'The graph breaks').format(where=where)}{graphs}."
 
 
-def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, str]:
+def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, Any]:
     changes = repro.gradient.get(fix.name, "")
+    differs = list(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name))))
     title = "Works" if number == 0 else "Also works"
     return {
         "look": "warns" if changes else "works",
         "title": f"{title}, but changes gradients" if changes else title,
         "when": fix.when,
-        "warning": " ".join(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name)))),
+        "warnings": [" ".join(differs)] * bool(differs) + list(repro.limits_of(fix.name)),
         **_code(fix, changed_marks(fix, program.broken)),
         "proof": proof,
     }
@@ -308,9 +300,13 @@ def _outcome(seen: Evidence, fix: str) -> str:
         return f"{_EQUAL}, but other gradients"
     if not seen.fixes[fix]:
         return ""
-    if seen.verifier < VERIFIER:
+    if seen.verifier < COUNTS_SINCE:
         return f"{_EQUAL}; gradients not compared (older check)"
-    return f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
+    said = f"{_EQUAL}, gradients included" if gradient == "equal" else f"{_EQUAL}; gradients not compared ({gradient})"
+    limits = seen.tried.get(fix, ())
+    tried = f"; also tried with {', '.join(LIMIT_KINDS[kind] for kind in limits)}" if limits else ""
+    never = "; ".join(f"line {one}" for one in seen.never_reached.get(fix, ()))
+    return f"{said}{tried}" + (f"; no input reached {never}" if never else "")
 
 
 def where_it_holds(script: FindingScript) -> str:
@@ -328,12 +324,12 @@ def _environments(found: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _isolated_card(snippet: Snippet, program: Program) -> dict[str, str]:
+def _isolated_card(snippet: Snippet, program: Program) -> dict[str, Any]:
     return {
         "look": "contained",
         "title": "If you can't change the code",
         "when": snippet.when,
-        "warning": "",
+        "warnings": (),
         **_code(snippet, changed_marks(snippet, program.broken)),
         "proof": "The break stays, but you choose where it happens.",
     }

@@ -114,5 +114,10 @@ def _in_order(values: set[str], known: list[str]) -> tuple[str, ...]:
 
 
 def list_link(**facets: str) -> str:
-    """From the root of the site to the list of ids that have all these facets; a comma in a value means `or`."""
-    return f"index.html?{urlencode(facets)}"
+    """From the root of the site to the list of ids that have all these facets; a comma in a value means `or`.
+
+    The list of a release shows what holds in it, whatever release the reader chose earlier.
+    """
+    of_release = next((facets[name] for name in OF_RELEASES if name in facets), "")
+    release = {"torch": of_release} if of_release.replace(".", "").isdecimal() else {}
+    return f"index.html?{urlencode({**release, **facets})}"

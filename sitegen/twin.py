@@ -8,7 +8,7 @@ from typing import Any
 import jinja2
 
 from registry.model import Category, DatedRevision, GraphBreak, Registry
-from registry.snippets import Programs
+from registry.snippets import Programs, note_on_where
 from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import printed_link, text_file
 from sitegen.captured import evidence_to_show
@@ -16,13 +16,20 @@ from sitegen.changes import changes_in
 from sitegen.facets import STATUSES
 from sitegen.links import source_label, source_url
 from sitegen.programs import how_often
+from sitegen.reach import neighbour_sentence, reach_sentence
+from sitegen.release_table import upgrade_sentence
 
 
 def render_twins(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
     """Return {path under docs/: text}."""
     template = environment.get_template("twin.md.txt.j2")
     categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
-    return {text_file(gb): template.render(_context(gb, categories[gb.category], programs)) for gb in registry}
+    return {
+        text_file(gb): template.render(
+            **_context(gb, categories[gb.category], programs), upgrade=upgrade_sentence(gb, registry.environments)
+        )
+        for gb in registry
+    }
 
 
 def one_line(text: str) -> str:
@@ -45,7 +52,10 @@ def _context(gb: GraphBreak, category: Category, programs: Programs) -> dict[str
         "category": category,
         "printed_link": printed_link(gb),
         "program": programs.get(gb.gb_id),
+        "reach": reach_sentence(gb, gb.programs[0]) if gb.programs else "",
+        "neighbour": neighbour_sentence(gb, gb.programs[0]) if gb.programs else "",
         "programs": programs,
+        "on_where": note_on_where(programs[one.repro.name] for one in gb.programs),
         "captured": evidence_to_show(gb),
         "releases": _releases(gb),
         "note": "\n".join(gb.note.text.splitlines()).strip("\n") if gb.note else "",

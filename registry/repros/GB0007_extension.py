@@ -3,6 +3,13 @@ pybind11. Dynamo sees a C++ function and knows nothing about it."""
 import torch
 from torch.utils.cpp_extension import load_inline
 
+OPAQUE = {
+    "fixed": "The kernel is C++ code of yours: no graph can show what it "
+    "does.",
+    "fixed_allow": "The kernel is C++ code of yours: no graph can show what it "
+    "does.",
+}
+
 TITLE = "A C++ extension"
 REQUIRES = {"compiler": "c++"}
 

@@ -3,6 +3,12 @@ function. Dynamo can't describe sparse layouts, so the matrix can't enter a
 graph."""
 import torch
 
+LIMITS = {
+    "fixed_dense": {
+        "nan": "The sparse product skips zeros. Here zero times NaN is NaN.",
+        "inf": "The sparse product skips zeros. Here zero times infinity is NaN.",
+    }
+}
 EDGES = torch.tensor([[0, 1, 2, 3], [1, 0, 3, 2]])
 WEIGHTS = torch.tensor([1.0, 0.5, 2.0, 1.5])
 SPARSE = torch.sparse_coo_tensor(EDGES, WEIGHTS, check_invariants=True)

@@ -2,8 +2,10 @@
 a stand-in for `ctx` while it traces, and can't make a real one to keep."""
 import torch
 
+EFFECTS = {"fixed": "It keeps the shape, and not the `ctx`."}
+
 kept = []
-shapes = []
+facts = {}
 
 
 class Double(torch.autograd.Function):
@@ -21,7 +23,7 @@ class Double(torch.autograd.Function):
 class Plain(Double):
     @staticmethod
     def forward(ctx, x):
-        shapes.append(x.shape)
+        facts["shape"] = x.shape
         return x * 2
 
 
@@ -38,4 +40,4 @@ def fixed(x):
     """Use this when you need only a few facts about the call. Keep those, here
     the shape, instead of the whole `ctx`."""
     y = Plain.apply(x)
-    return y, shapes[-1]
+    return y, facts["shape"]

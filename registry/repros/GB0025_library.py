@@ -25,7 +25,8 @@ norm_op.register_fake(torch.empty_like)
 def norm_backward(ctx, grad):
     (x,) = ctx.saved_tensors
     size = x.norm()
-    return grad / size - x * (grad * x).sum() / size**3
+    of_size = -(grad * (x / size / size)).sum()
+    return grad / size + x * (of_size / size)
 
 
 norm_op.register_autograd(

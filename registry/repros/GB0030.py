@@ -4,6 +4,7 @@ import torch
 from torch._dynamo.comptime import comptime
 
 REACH = "private"
+EFFECTS = {"fixed_print": "It prints the graph, each time that it is compiled."}
 
 
 def inputs():

@@ -3,6 +3,11 @@
 answer."""
 import torch
 
+OPAQUE = {
+    "fixed_custom_op": "Only the question that no operator of torch answers is in the "
+    "operator; the rest stays in the graph.",
+}
+
 TITLE = "torch.equal"
 
 

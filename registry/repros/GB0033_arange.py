@@ -13,7 +13,7 @@ def inputs():
 def broken(x, lengths):
     steps = torch.arange(lengths.max(), device=x.device)
     valid = steps < lengths.unsqueeze(1)
-    return (x[:, steps] * valid).sum(1)
+    return torch.where(valid, x[:, steps], 0).sum(1)
 
 
 def fixed(x, lengths):
@@ -21,7 +21,7 @@ def fixed(x, lengths):
     size: the mask is then as wide as the tensor."""
     steps = torch.arange(x.shape[1], device=x.device)
     valid = steps < lengths.unsqueeze(1)
-    return (x * valid).sum(1)
+    return torch.where(valid, x, 0).sum(1)
 
 
 def fixed_flag(x, lengths):
@@ -29,4 +29,4 @@ def fixed_flag(x, lengths):
     size is then known only when the graph runs."""
     steps = torch.arange(lengths.max(), device=x.device)
     valid = steps < lengths.unsqueeze(1)
-    return (x[:, steps] * valid).sum(1)
+    return torch.where(valid, x[:, steps], 0).sum(1)

@@ -17,11 +17,12 @@ def broken(x, sizes):
 
 
 def fixed(x, sizes):
-    """Use this when you only add up each part. Number the elements by part,
-    and sum them with `index_add`."""
+    """Use this when you only add up each part. Mark the elements of each part,
+    and sum what is marked."""
+    ends = sizes.cumsum(0)[:, None]
     place = torch.arange(len(x), device=x.device)
-    part = torch.bucketize(place, sizes.cumsum(0), right=True)
-    return torch.zeros_like(x[:2]).index_add(0, part, x)
+    inside = (place >= ends - sizes[:, None]) & (place < ends)
+    return torch.where(inside, x, 0).sum(1)
 
 
 def fixed_flag(x, sizes):

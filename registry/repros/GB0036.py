@@ -18,8 +18,10 @@ def broken(x):
 
 def fixed(x):
     """Use this when you reduce the selection anyway. Keep the full size, and
-    mask the rest."""
-    return torch.where(x > 0, x.exp(), 0).sum()
+    mask the rest, also before `exp`: a NaN there would spoil the gradient."""
+    kept = x > 0
+    x = torch.where(kept, x, 0)
+    return torch.where(kept, x.exp(), 0).sum()
 
 
 def fixed_flag(x):

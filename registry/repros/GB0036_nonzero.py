@@ -12,17 +12,17 @@ def inputs():
 
 def broken(x):
     rows, columns = torch.where(x > 0)
-    return x.new_zeros(4).index_add(0, rows, x[rows, columns])
+    return x.new_zeros(len(x)).index_add(0, rows, x[rows, columns])
 
 
 def fixed(x):
     """Use this when you use the positions only to read and write. Work with
     the mask instead."""
-    return torch.where(x > 0, x, 0).sum(1)
+    return torch.where(x > 0, x, 0).sum(1, dtype=x.dtype)
 
 
 def fixed_flag(x):
     """Use this when you need the positions themselves. Set
     `capture_dynamic_output_shape_ops`."""
     rows, columns = torch.where(x > 0)
-    return x.new_zeros(4).index_add(0, rows, x[rows, columns])
+    return x.new_zeros(len(x)).index_add(0, rows, x[rows, columns])

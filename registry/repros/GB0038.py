@@ -2,6 +2,12 @@
 and while Dynamo traces there are no values yet."""
 import torch
 
+LIMITS = {
+    "fixed": {
+        "negative": "In Python a length below zero counts from the end. Here it "
+        "selects nothing."
+    }
+}
 REQUIRES = {"release": "<2.10"}
 
 

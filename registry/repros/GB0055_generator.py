@@ -2,13 +2,18 @@
 this in diffusion models and in samplers that must be repeatable."""
 import torch
 
+OPAQUE = {
+    "fixed_custom_op": "Only the drawing is in the operator: a graph can't use a "
+    "generator of your own.",
+}
+
 TITLE = "generator=..."
 
 GENERATOR = torch.Generator()
 
 
 @torch.library.custom_op(
-    "gb0055::noise", mutates_args=(), tags=torch.Tag.nondeterministic_seeded
+    "gb0055::noise", mutates_args=(), tags=(torch.Tag.nondeterministic_seeded,)
 )
 def noise_op(x: torch.Tensor) -> torch.Tensor:
     return torch.randn(x.shape, generator=GENERATOR, device="cpu").to(x)

@@ -23,4 +23,4 @@ def fixed(z, real):
 
 def fixed_new(z, real):
     """Use this when a new tensor is enough. Build it from its two parts."""
-    return torch.complex(real, z.imag).abs()
+    return torch.complex(real.to(z.imag.dtype), z.imag).abs()

@@ -13,7 +13,7 @@ def inputs():
 
 def broken(x):
     x = x.sin()
-    print("mean", x.mean())
+    print("sine", x.detach())
     return x.cos()
 
 
@@ -22,7 +22,7 @@ def fixed(x):
     2.13 has a `print` that is part of the graph, still in a private module. It
     takes a format string."""
     x = x.sin()
-    torch._higher_order_ops.print("mean {}", x.mean())
+    torch._higher_order_ops.print("sine {}", x.detach())
     return x.cos()
 
 
@@ -31,5 +31,5 @@ def fixed_flag(x):
     `reorderable_logging_functions`, Dynamo calls `print` after the graph has
     run. Add any other function for logs to the flag, too."""
     x = x.sin()
-    print("mean", x.mean())
+    print("sine", x.detach())
     return x.cos()

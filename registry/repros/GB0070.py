@@ -18,7 +18,6 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when the items are numbers. Keep them in a tensor:
-    `index_select` takes the index as a tensor."""
-    best = x.argmax(0, keepdim=True)
-    return x * SCALES_TENSOR.index_select(0, best)
+    """Use this when the items are numbers. Keep them in a tensor: `take` takes
+    the index as a tensor."""
+    return x * SCALES_TENSOR.take(x.argmax())

@@ -3,6 +3,11 @@ or by a library. Dynamo obeys: it ends the graph, lets Python run the function,
 and starts another graph."""
 import torch
 
+OPAQUE = {
+    "fixed_custom_op": "The function is disabled for a reason, and must stay hidden. "
+    "What is around it is compiled.",
+}
+
 TITLE = "A disabled function"
 
 

@@ -5,7 +5,7 @@ import torch._inductor.config
 
 torch._inductor.config.fallback_random = True  # same numbers as eager
 
-LIMITS = {"from": -0.1, "to": 0.1}
+BOUNDS = {"from": -0.1, "to": 0.1}
 
 
 def inputs():
@@ -13,12 +13,12 @@ def inputs():
 
 
 def broken(x):
-    noise = torch.empty_like(x).uniform_(**LIMITS)
+    noise = torch.empty_like(x).uniform_(**BOUNDS)
     return x + noise
 
 
 def fixed(x):
     """Use this when you pass the lower limit by name. Pass it by position
     instead."""
-    noise = torch.empty_like(x).uniform_(LIMITS["from"], to=LIMITS["to"])
+    noise = torch.empty_like(x).uniform_(BOUNDS["from"], to=BOUNDS["to"])
     return x + noise

@@ -17,10 +17,10 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when the branch only changes a number. Write it as tensor
-    arithmetic."""
+    """Use this when the branch only changes a number. Choose the number, not
+    the result, with `torch.where`: a division by 1 changes nothing."""
     norm = x.norm().detach()
-    return (x / norm.clamp(min=1)).exp()
+    return (x / torch.where(norm > 1, norm, 1)).exp()
 
 
 def fixed_cond(x):

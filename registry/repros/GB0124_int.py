@@ -16,9 +16,10 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when the number goes back into tensor arithmetic. `.int()` and
-    `.float()` change the dtype, and the result is still a tensor."""
-    levels = x.abs().max().int() + 1
+    """Use this when the number goes back into tensor arithmetic. `.long()` and
+    `.double()` change the dtype, and the result is still a tensor. `.int()`
+    would overflow at 2 billion, where Python's `int` does not."""
+    levels = x.abs().max().long() + 1
     return (x * levels).round() / levels
 
 

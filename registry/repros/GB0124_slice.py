@@ -4,6 +4,17 @@ import torch
 
 TITLE = "A slice up to n.item()"
 FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
+LIMITS = {
+    "fixed": {
+        "negative": "In Python a length below zero counts from the end. Here it "
+        "selects nothing."
+    },
+    "fixed_flag": {
+        "negative": "In Python a length below zero counts from the end. Here it "
+        "is an error.",
+        "size": "A length beyond the end takes all. Here it is an error.",
+    },
+}
 
 
 def inputs():
@@ -16,8 +27,10 @@ def broken(x, length):
 
 def fixed(x, length):
     """Use this when you reduce the slice anyway. Keep the full size, and mask
-    the rest."""
+    the rest. Mask before `exp`, too: if it overflows in what you don't use,
+    the gradient is NaN."""
     valid = torch.arange(len(x), device=x.device) < length
+    x = torch.where(valid, x, 0)
     return torch.where(valid, x.exp(), 0).sum()
 
 

@@ -2,6 +2,13 @@
 room, its memory. Dynamo doesn't trace it."""
 import torch
 
+LIMITS = {
+    "fixed": {
+        "size": "If there are fewer than 6 elements, `resize_` adds memory that "
+        "may hold anything. Here that is an error."
+    }
+}
+
 
 def inputs():
     return (torch.randn(8),)

@@ -2,6 +2,13 @@
 that needs more room, other memory. Dynamo doesn't trace it."""
 import torch
 
+LIMITS = {
+    "fixed": {
+        "size": "If the other tensor has more elements, `resize_as_` adds memory "
+        "that may hold anything. Here that is an error."
+    }
+}
+
 
 def inputs():
     return torch.randn(8), torch.randn(2, 3)

@@ -6,6 +6,16 @@ GRADIENT = {
     "fixed_slice": "A gradient reaches `x`. `set_` takes only the memory, so in"
     " your program none does."
 }
+LIMITS = {
+    "fixed": {
+        "size": "If `x` has fewer than 7 elements, `set_` makes its memory larger. "
+        "Here that is an error."
+    },
+    "fixed_slice": {
+        "size": "If `x` has fewer than 7 elements, `set_` makes its memory larger. "
+        "A slice takes what is there."
+    },
+}
 
 
 def inputs():

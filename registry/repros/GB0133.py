@@ -4,6 +4,12 @@ import itertools
 
 import torch
 
+LIMITS = {
+    "fixed_tensor": {
+        "dtype": "In float16 the sums are rounded at other places. `cumsum` is "
+        "more exact."
+    }
+}
 REQUIRES = {"release": "<2.9"}
 
 

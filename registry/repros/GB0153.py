@@ -30,5 +30,9 @@ def fixed(x, which):
 
 def fixed_all(x, which):
     """Use this when the modules are cheap. Run all of them and select the
-    result."""
-    return torch.where(which == 0, EXPERTS[0](x), EXPERTS[1](x))
+    result. Give zeros to those that are not chosen: a NaN or an infinity in
+    `x` would spoil the gradients of their weights."""
+    first = which == 0
+    one = EXPERTS[0](torch.where(first, x, 0))
+    other = EXPERTS[1](torch.where(first, 0, x))
+    return torch.where(first, one, other)

@@ -4,6 +4,12 @@ import numpy as np
 import torch
 
 REQUIRES = {"module": "numpy", "device": "cpu"}
+LIMITS = {
+    "fixed_named": {
+        "dtype": "The result has at least the type that you name, also if the "
+        "array has a smaller one."
+    }
+}
 
 
 def inputs():

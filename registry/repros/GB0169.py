@@ -7,10 +7,6 @@ total = torch.zeros((), dtype=torch.int64)
 
 
 def halve(x):
-    return x / 2
-
-
-def halve_counted(x):
     total.add_(1)
     return x / 2
 
@@ -22,14 +18,20 @@ def register():
     def traced(x):
         nonlocal calls
         calls += 1
+        total.fill_(calls)
         return x / 2
 
 
 register()
 
 
-@torch.compiler.substitute_in_graph(halve_counted)
-def traced_counted(x):
+def halve_again(x):
+    total.add_(1)
+    return x / 2
+
+
+@torch.compiler.substitute_in_graph(halve_again)
+def traced_again(x):
     total.add_(1)
     return x / 2
 
@@ -46,4 +48,4 @@ def fixed(x):
     """Use this when the stand-in must count its calls. Keep the counter in a
     global tensor, which Dynamo finds by name. A new value doesn't make Dynamo
     compile again, as it would for an `int`."""
-    return halve_counted(x) + 1
+    return halve_again(x) + 1

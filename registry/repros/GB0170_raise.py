@@ -3,6 +3,10 @@ meet this with checks for NaN, and for indices that are out of range."""
 import torch
 
 TITLE = "raise on bad values"
+LIMITS = {
+    "fixed": {"nan": "The error is a RuntimeError, and not a ValueError."},
+    "fixed_async": {"nan": "The error is a RuntimeError, and not a ValueError."},
+}
 COVERAGE = "the inputs are good, so the line that raises is not run"
 
 

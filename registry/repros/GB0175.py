@@ -5,6 +5,7 @@ import torch
 REACH = "contrived"
 NEIGHBOUR = "GB0157"
 REQUIRES = {"module": "numpy", "device": "cpu"}
+LIMITS = {"fixed": {"dtype": "torch has no mean of integers: it is an error."}}
 COVERAGE = "The method is no string, and that is what the program asks."
 
 

@@ -3,6 +3,13 @@ lists its buffers. The assignments take effect only after the graph has run, so
 Dynamo ends the graph before the list is made."""
 import torch
 
+LIMITS = {
+    "fixed": {
+        "size": "The buffer keeps its shape. Another one is an error.",
+        "dtype": "The buffer keeps its dtype.",
+    }
+}
+
 
 class Mean(torch.nn.Module):
     def __init__(self):

@@ -19,8 +19,8 @@ def broken(x):
 def fixed(x):
     """Use this when the choices are numbers. Put them in a tensor, and use the
     value as an index."""
-    scales = x.new_tensor([Scales.scale0, Scales.scale1])
-    return x * scales[x.argmax(dim=0, keepdim=True)]
+    scales = torch.tensor([Scales.scale0, Scales.scale1], device=x.device)
+    return x * scales.take(x.argmax())
 
 
 def fixed_cond(x):

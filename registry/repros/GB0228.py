@@ -9,13 +9,13 @@ CONFIG = {"graph_break_on_nn_param_ctor": False}
 
 class Scale:
     def __init__(self, like):
-        self.weight = torch.nn.Parameter(torch.ones_like(like) / 2)
+        self.weight = torch.nn.Parameter(torch.ones(8, device=like.device) / 2)
 
     def __call__(self, x):
         return x * self.weight
 
 
-scale = Scale(torch.empty(8))
+scale = Scale(torch.ones(8))
 
 
 def inputs():

@@ -6,6 +6,7 @@ GRADIENT = {
     "fixed_pad": "A gradient reaches `x` and `y`. `nested_tensor` copies their"
     " values only, so in your program none does."
 }
+LIMITS = {"fixed": {"dtype": "The tensors need the same dtype."}}
 
 
 def inputs():

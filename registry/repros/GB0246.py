@@ -4,14 +4,16 @@ import torch
 
 
 def inputs():
-    return (torch.randperm(5),)
+    return torch.randperm(5), torch.randn(5, 3)
 
 
-def broken(labels):
-    return torch.nn.functional.one_hot(labels).float()
+def broken(labels, rows):
+    chosen = torch.nn.functional.one_hot(labels)
+    return chosen.to(rows.dtype) @ rows
 
 
-def fixed(labels):
-    """Use this when you know the number of classes. Pass it as
-    `num_classes`."""
-    return torch.nn.functional.one_hot(labels, num_classes=5).float()
+def fixed(labels, rows):
+    """Use this when you know the number of classes, here from the table of
+    rows. Pass it as `num_classes`."""
+    chosen = torch.nn.functional.one_hot(labels, num_classes=len(rows))
+    return chosen.to(rows.dtype) @ rows

@@ -2,6 +2,13 @@
 would have to resize it. Dynamo doesn't trace an `out=` that changes shape."""
 import torch
 
+LIMITS = {
+    "fixed_return": {
+        "dtype": "If the tensors have different dtypes, the result gets that of "
+        "the operation. With `out=`, it has that of the buffer."
+    }
+}
+
 
 def inputs():
     return torch.randn(4), torch.randn(4)

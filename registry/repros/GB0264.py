@@ -13,7 +13,7 @@ def inputs():
 
 
 def broken(x):
-    weight = torch.nn.Parameter(torch.full_like(x, 0.1))
+    weight = torch.nn.Parameter(torch.full((4,), 0.1, device=x.device))
     return x * weight
 
 
@@ -27,5 +27,5 @@ def fixed_flag(x):
     """Use this when every call needs a new parameter. Turn off
     `graph_break_on_nn_param_ctor`. The shape must then be fixed, and torch's
     source calls this deprecated."""
-    weight = torch.nn.Parameter(torch.full_like(x, 0.1))
+    weight = torch.nn.Parameter(torch.full((4,), 0.1, device=x.device))
     return x * weight

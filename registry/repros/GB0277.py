@@ -7,6 +7,13 @@ OPAQUE = {
     "be inside one operator, and the rest of your model stays in the graph."
 }
 
+LIMITS = {
+    "fixed_dense": {
+        "nan": "The sparse product skips zeros. Here zero times NaN is NaN.",
+        "inf": "The sparse product skips zeros. Here zero times infinity is NaN.",
+    }
+}
+
 
 @torch.library.custom_op("gb0277::sparse_matmul", mutates_args=())
 def sparse_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

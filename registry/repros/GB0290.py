@@ -4,6 +4,12 @@ import numpy as np
 import torch
 
 REQUIRES = {"device": "cpu"}
+LIMITS = {
+    "fixed": {
+        "dtype": "Of an integer and a float32, NumPy makes a float64, and torch a "
+        "float32."
+    }
+}
 
 
 def inputs():

@@ -4,6 +4,11 @@ import logging
 
 import torch
 
+OPAQUE = {
+    "fixed": "Only the logging is in the operator: a graph can't write. What "
+    "is computed stays in the graph.",
+}
+
 LOG = logging.getLogger(__name__)
 
 

@@ -4,6 +4,12 @@ import numpy as np
 import torch
 
 REQUIRES = {"module": "numpy", "device": "cpu"}
+LIMITS = {
+    "fixed": {
+        "inf": "With an infinity torch may give NaN, where NumPy gives infinity.",
+        "dtype": "Of integers, NumPy makes a float64, and torch a float32.",
+    }
+}
 
 
 def inputs():

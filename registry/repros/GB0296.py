@@ -1,6 +1,6 @@
 """`print` may be moved to the end of the graph, because the configuration says
 so. But Dynamo does that only if each argument is a tensor, a number or a
-string, and this one is a list."""
+string, and this one is a shape."""
 import torch
 
 REACH = "config"
@@ -12,14 +12,13 @@ def inputs():
 
 
 def broken(x):
-    limits = [x.min(), x.max()]
-    print(limits)
+    print(x.shape, x.detach().mean())
     return x.sin()
 
 
 def fixed(x):
-    """Use this when the tensors to print are in a list. Pass the tensors
-    themselves, one argument each."""
-    limits = [x.min(), x.max()]
-    print(*limits)
+    """Use this when an argument is a shape, or another value that is known
+    while Dynamo traces. Make it text with an f-string. Of a list of tensors,
+    pass each as an argument of its own."""
+    print(f"{x.shape}", x.detach().mean())
     return x.sin()

@@ -4,6 +4,11 @@ generator."""
 import numpy as np
 import torch
 
+OPAQUE = {
+    "fixed": "Only the drawing is in the operator: a graph can't use NumPy's "
+    "generator.",
+}
+
 REACH = "config"
 REQUIRES = {"module": "numpy", "device": "cpu"}
 CONFIG = {"use_numpy_random_stream": True}

@@ -19,6 +19,7 @@ def broken(x):
 
 def fixed(x):
     """Use this when you don't need the internal keyword. Call the documented
-    function: it passes just what Dynamo accepts."""
+    function: it passes just what Dynamo accepts. `clone` gives the first value
+    the strides that the next ones have."""
     loop = torch._higher_order_ops.while_loop
-    return loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x,))
+    return loop(lambda x: x.sum() < 9, lambda x: (x + 1,), (x.clone(),))

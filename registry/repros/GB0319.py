@@ -1,7 +1,6 @@
 """The tensors to scan came in a list, and the combining function returns a
 tuple. Dynamo wants the result in the same kind of container as the input."""
 import torch
-from torch._higher_order_ops import associative_scan
 
 REACH = "private"
 
@@ -17,7 +16,8 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when you scan a single tensor. Pass and return it without a
-    container. If you scan several tensors, let the function return the same
-    kind of container that you pass in."""
-    return associative_scan(torch.maximum, x, 0, combine_mode="generic")
+    """Use this when you pass a list. Let the function return a list, too. A
+    single tensor needs no container: you can pass and return the tensor."""
+    scan = torch.ops.higher_order.associative_scan
+    (y,) = scan(lambda a, b: [torch.maximum(a, b)], [x], ())
+    return y

@@ -29,11 +29,12 @@ def fixed(x):
 
 def fixed_carry(x):
     """Use this when the loop is long and must stay a loop. Carry the counter
-    through it as a tensor."""
+    through it as a tensor. `clone` gives the first value the strides that the
+    next ones have."""
     todo = torch.tensor([1, 2, 3])
     _, x = torch._higher_order_ops.while_loop(
         lambda n, x: (n > 0).all(),
         lambda n, x: (n - 1, x + todo.index_select(0, n - 1)),
-        (torch.tensor([3]), x),
+        (torch.tensor([3]), x.clone()),
     )
     return x

@@ -4,7 +4,6 @@ passes only two arguments by position."""
 import functools
 
 import torch
-from torch._higher_order_ops import associative_scan
 
 REACH = "private"
 
@@ -23,9 +22,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when the combining function has extra parameters. Call the
-    documented wrapper: it takes any callable, such as a `lambda`. In `generic`
-    mode it runs on the CPU too."""
-    return associative_scan(
-        lambda a, b: combine(a[0], b[0], 1), [x], 0, combine_mode="generic"
-    )
+    """Use this when the combining function has extra parameters. Pass a
+    `lambda` that adds them."""
+    scan = torch.ops.higher_order.associative_scan
+    return scan(lambda a, b: combine(a, b, 1), [x], ())

@@ -19,11 +19,11 @@ class Range:
         object.__setattr__(self, "low", low)
 
 
-LIMITS = Range(0.5)
+BOUNDS = Range(0.5)
 
 
 def limited(x):
-    return x.clamp(LIMITS.low), LIMITS
+    return x.clamp(BOUNDS.low), BOUNDS
 
 
 @torch.compiler.disable

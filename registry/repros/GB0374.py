@@ -2,6 +2,13 @@
 functions that make sparse tensors in a compressed format, such as CSR."""
 import torch
 
+LIMITS = {
+    "fixed_dense": {
+        "nan": "The sparse product skips zeros. Here zero times NaN is NaN.",
+        "inf": "The sparse product skips zeros. Here zero times infinity is NaN.",
+    }
+}
+
 
 def inputs():
     starts = torch.tensor([0, 2, 2, 3])

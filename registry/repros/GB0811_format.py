@@ -5,6 +5,9 @@ import torch
 
 TITLE = "A text from a dynamic size"
 REQUIRES = {"release": ">=2.13"}
+LIMITS = {
+    "fixed_numbers": {"size": "It adds two digits: sizes must be below 100."}
+}
 COMPILE = {"dynamic": True}
 
 

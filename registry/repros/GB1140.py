@@ -4,6 +4,12 @@ import torch
 from torch._functorch.eager_transforms import _autograd_grad
 
 REACH = "private"
+LIMITS = {
+    "fixed_public": {
+        "dtype": "`torch.func.grad` differentiates only real floating-point "
+        "numbers. Others are an error."
+    }
+}
 
 
 def inputs():

@@ -14,7 +14,7 @@ def inputs():
 def broken(x):
     with torch.cuda.use_mem_pool(POOL):
         y = x.exp()
-        return y.log1p() if y.mean() > 2 else y.sqrt()
+        return y.log1p() if y.mean() > 2 else y * 2
 
 
 def fixed(x):
@@ -22,4 +22,4 @@ def fixed(x):
     branch, and `torch.where` selects instead."""
     with torch.cuda.use_mem_pool(POOL):
         y = x.exp()
-        return torch.where(y.mean() > 2, y.log1p(), y.sqrt())
+        return torch.where(y.mean() > 2, y.log1p(), y * 2)

@@ -7,19 +7,19 @@ NEIGHBOUR = "GB5976"
 
 
 def inputs():
-    return (torch.randn(8),)
+    return (torch.randn(4, 4),)
 
 
 def broken(x):
-    y = x.detach()
+    y = x.contiguous()
     shared = int(x.data_ptr()) == int(y.data_ptr())
-    return y.sin() if shared else y.cos()
+    return y.clone() if shared else y
 
 
 def fixed(x):
-    """Use this when the two tensors surely share memory, as after `detach`.
-    Compare without `int`: `data_ptr()` is already an integer. In other cases
-    Dynamo can't answer."""
-    y = x.detach()
-    shared = x.data_ptr() == y.data_ptr()
-    return y.sin() if shared else y.cos()
+    """Use this when you know in which case the two tensors share memory. Ask
+    for that case: `contiguous` copies unless the tensor is contiguous
+    already."""
+    y = x.contiguous()
+    shared = x.is_contiguous()
+    return y.clone() if shared else y

@@ -3,6 +3,7 @@ counts as true Dynamo needs its type, and it doesn't know the type of those."""
 import torch
 
 REQUIRES = {"module": "numpy", "device": "cpu"}
+LIMITS = {"fixed_tensor": {"dtype": "torch has no mean of integers: it is an error."}}
 COVERAGE = "A method always counts as true."
 
 

@@ -5,6 +5,9 @@ import torch
 
 TITLE = "A text from a dynamic size"
 REQUIRES = {"release": ">=2.12"}
+LIMITS = {
+    "fixed": {"size": "It always gives two digits: sizes must have three."}
+}
 COMPILE = {"dynamic": True}
 
 

@@ -2,6 +2,14 @@
 Dynamo would have to compare their values, and while tracing there are none."""
 import torch
 
+LIMITS = {
+    "fixed": {"dtype": "Both tensors need the same dtype."},
+    "fixed_stack": {
+        "dtype": "All tensors need the same dtype.",
+        "nan": "`argmax` takes a NaN for the largest. `max` keeps the first "
+        "tensor unless a later one is larger.",
+    },
+}
 REQUIRES = {"release": ">=2.14"}
 
 
@@ -14,9 +22,10 @@ def broken(left, right):
 
 
 def fixed(left, right):
-    """Use this when there are two candidates. Select with `torch.where`."""
-    first = left.norm() >= right.norm()
-    return torch.where(first, left, right).sin()
+    """Use this when there are two candidates. Select with `torch.where`. Like
+    `max`, take the second only if it is larger."""
+    second = right.norm() > left.norm()
+    return torch.where(second, right, left).sin()
 
 
 def fixed_stack(left, right):

@@ -26,5 +26,9 @@ def fixed(x, which):
 
 def fixed_all(x, which):
     """Use this when the modules are cheap. Run all of them, and select one
-    result."""
-    return torch.where(which == 0, acts[0](x), acts[1](x))
+    result. Give zeros to those that are not chosen: an infinity in `x` would
+    spoil the gradient."""
+    first = which == 0
+    one = acts[0](torch.where(first, x, 0))
+    other = acts[1](torch.where(first, 0, x))
+    return torch.where(first, one, other)

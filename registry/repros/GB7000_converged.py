@@ -10,7 +10,7 @@ def inputs():
 
 
 def broken(x):
-    root = x
+    root = (x + 1) / 2
     for _ in range(20):
         change = (root - x / root) / 2
         if change.abs().max() < 1e-3:
@@ -21,10 +21,11 @@ def broken(x):
 
 def fixed(x):
     """Use this when the steps are cheap. Do all of them, and change nothing
-    after the loop has converged."""
-    root, running = x, True
+    after the loop has converged. Negate the condition with `~`: with `>=`, a
+    NaN would end the loop."""
+    root, running = (x + 1) / 2, True
     for _ in range(20):
         change = (root - x / root) / 2
-        running = (change.abs().max() >= 1e-3) & running
+        running = ~(change.abs().max() < 1e-3) & running
         root = torch.where(running, root - change, root)
     return root

@@ -3,6 +3,11 @@
 so no layer is compiled."""
 import torch
 
+OPAQUE = {
+    "fixed_custom_op": "The function is disabled for a reason, and must stay hidden. "
+    "What is around it is compiled.",
+}
+
 TITLE = "A disabled function"
 
 

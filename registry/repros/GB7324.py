@@ -3,6 +3,8 @@ something computed from it is returned. Compiled code would lose the link
 between the two, and with it the gradient."""
 import torch
 
+EFFECTS = {"fixed": "All calls return the same tensor, and its `.grad` adds up."}
+
 SHIFT = torch.zeros(4, requires_grad=True)
 
 
@@ -11,7 +13,7 @@ def inputs():
 
 
 def broken(x):
-    shift = torch.zeros_like(x).requires_grad_()
+    shift = torch.zeros(4, device=x.device).requires_grad_()
     return (x + shift).sin().sum(), shift
 
 

@@ -5,6 +5,12 @@ import math
 import torch
 
 REQUIRES = {"device": "cpu"}
+LIMITS = {
+    "fixed": {
+        "dtype": "`apply_` cuts the results down to integers if `x` has integers. "
+        "Here that is an error."
+    }
+}
 
 
 def inputs():

@@ -2,7 +2,15 @@
 graph, so Dynamo leaves it to Python."""
 import torch
 
+OPAQUE = {
+    "fixed": "Only the drawing is in the operator: a graph can't seed a "
+    "generator of your own.",
+}
+
 REQUIRES = {"device": "cpu"}
+EFFECTS = {
+    "fixed": "It has a generator of its own. That of the program stays as it was."
+}
 GENERATOR = torch.Generator()
 
 
@@ -27,4 +35,4 @@ def broken(x):
 def fixed(x):
     """Use this when you want the same noise in every call. Put seeding and
     drawing together into a custom operator, with a generator of its own."""
-    return x + noise(len(x), 0)
+    return x + noise(8, 0)

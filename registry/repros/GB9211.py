@@ -26,5 +26,8 @@ def broken(p, q, keep):
 
 def fixed(p, q, keep):
     """Use this when you may compute all of them. Select from the result, not
-    from the distributions: then their number is known."""
+    from the distributions: then their number is known. Put zeros where you
+    don't select, or a NaN there would reach the gradient."""
+    p = torch.where(keep[:, None], p, 0)
+    q = torch.where(keep[:, None], q, 0)
     return kl_divergence(normal(p), normal(q))[keep].mean()

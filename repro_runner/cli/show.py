@@ -77,7 +77,8 @@ def _fix_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     if answer["also_named"]:
         yield f"also named   {', '.join(answer['also_named'])}"
     for fix in answer["fixes"]:
-        yield f"\n# {fix['when']}\n# verified on torch {fix['verified_on']}"
+        yield "\n" + "\n".join(f"# {text}" for text in (fix["when"], *fix["limits"]))
+        yield f"# verified on torch {fix['verified_on']}"
         yield from filter(None, (fix["settings"], fix["code"]))
     yield from (f"\nto try: {one['text']}" for one in answer["to_try"])
     if not answer["fixes"]:

@@ -106,10 +106,11 @@ def leave(code: int) -> NoReturn:
     os._exit(code)
 
 
-def in_fork(work: Callable[[], bytes]) -> bytes:
+def in_fork(work: Callable[[], bytes], *, may_die: bool = False) -> bytes:
     """What `work` returns in a fork of this process, which sees nothing of what it does there.
 
     If the fork is killed or exits early, this process ends in the same way, so that its supervisor sees the reason.
+    With `may_die`, it goes on, and nothing is returned.
     """
     with tempfile.TemporaryFile() as file:  # no pipe: a process that outlives the fork would keep it open
         sys.stdout.flush()
@@ -126,6 +127,8 @@ def in_fork(work: Callable[[], bytes]) -> bytes:
             finally:
                 leave(code)
         _, status = os.waitpid(pid, 0)
+        if status and may_die:
+            return b""
         if os.WIFSIGNALED(status):
             os.kill(os.getpid(), os.WTERMSIG(status))
         if status:

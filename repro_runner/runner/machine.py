@@ -33,6 +33,8 @@ class ReproRun:
     """Types of breaks that the installed torch may not know, with their ids."""
     thorough: bool = True
     """With gradients, and on inputs drawn for this run. Evidence needs both, and they take half of the time."""
+    load_seed: int = 0
+    """The seed with which a program draws its weights while it is loaded."""
     answer: str = ""
     """Code of somebody else that defines `fixed`, for a source without fixes. It has to print what `broken` prints."""
 

@@ -58,8 +58,8 @@ def judge_record(record: Mapping[str, Any]) -> Judgement:
 def _verdict_on(fix: Mapping[str, Any]) -> str:
     if fix["holds"]:
         return SOLVED
-    if not fix["compiles"] or fix["breaks"] or not fix.get("ops"):
+    if not fix["compiles"] or fix.get("aspect") == "graphs":
         return NOT_WHOLE
-    if not fix["equal"] or fix.get("gradient") == "differs":
-        return OTHER_RESULT
-    return DODGES if fix.get("opaque") else DROPS_OUTPUT
+    return {"standard output": DROPS_OUTPUT, "hidden work": DODGES, "torch itself": DODGES}.get(
+        str(fix.get("aspect")), OTHER_RESULT
+    )

@@ -14,7 +14,7 @@ export function markdownOf({ breaks, others, unknown, shared }, site) {
 /** What to say to somebody whose torch is old, as its words tell. */
 export function oldWords(gone, wordedBy) {
   if (gone) return `torch ${gone} and later have no such break: a newer torch may be all that you need.`;
-  return wordedBy && `These are words of torch ${wordedBy}: try a newer torch first, it traces more.`;
+  return wordedBy && `These are words of torch ${wordedBy}. A newer torch prints others.`;
 }
 
 function breakPart({ steps, count, places, source, gone, wordedBy, advice }, site) {

@@ -286,9 +286,9 @@ toggle.addEventListener("click", () => {
 document.querySelector("#content").addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-  if (link.matches('[href^="index.html?"]')) {
+  if (link.matches('[href^="index.html?"]:not([href*="torch="])')) {
     event.preventDefault();
-    change(readState(new URL(link.href).search)); // no such link here names a torch
+    change(readState(new URL(link.href).search));
   } else remember(link.getAttribute("href"));
 });
 

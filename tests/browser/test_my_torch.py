@@ -113,6 +113,38 @@ def test_an_address_is_for_this_visit_only(context: BrowserContext, visitor: Vis
     assert later.locator(".my-torch select").input_value() == NEWEST
 
 
+def test_a_release_that_was_chosen_earlier_is_said_and_can_be_dropped(
+    context: BrowserContext, visitor: Visitor
+) -> None:
+    page = visitor.open(f"gb/{TURNED.lower()}.html")
+    why = page.locator(".my-torch-why:visible")
+    assert why.count() == 0
+    choose(page, OLD)
+    assert why.count() == 0  # who just chose it knows
+    later = context.new_page()
+    later.goto(f"{visitor.address}gb/gb0170.html")
+    why = later.locator(".my-torch-why:visible")
+    assert why.inner_text() == f"You see torch {OLD}, chosen earlier. Show the newest"
+    later.get_by_role("button", name="Show the newest").click()
+    assert (why.count(), later.locator(".my-torch select").input_value()) == (0, NEWEST)
+    assert later.evaluate("[localStorage.length, sessionStorage.length]") == [0, 0]
+    assert later.url == f"{visitor.address}gb/gb0170.html"
+    visitor.open(f"gb/gb0170.html?torch={OLD}")
+    assert page.locator(".my-torch-why:visible").inner_text().startswith(f"This address asks for torch {OLD}.")
+
+
+def test_the_list_of_what_is_new_shows_that_release_whatever_was_chosen_before(visitor: Visitor) -> None:
+    page = visitor.open()
+    choose(page, OLD)
+    page = visitor.open()
+    page.get_by_role("link", name=f"new in torch {NEWEST}").click()
+    assert page.locator(".my-torch select").first.input_value() == NEWEST
+    expect(page.locator("#count")).not_to_have_text(f"{len(committed_registry())} of {len(committed_registry())}")
+    statuses = page.locator("ul.registry > li:visible .row-status").all_inner_texts()
+    assert statuses
+    assert "Not in this release" not in statuses
+
+
 @pytest.mark.parametrize(
     ("asked", "shown"), [("2.8", OLD), ("2.9.0", "2.9.1"), (NEWEST, NEWEST), ("9.9", NEWEST), ("<b>", NEWEST)]
 )

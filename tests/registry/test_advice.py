@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from functools import cache
 
@@ -127,6 +128,30 @@ def test_the_first_newer_release_that_traces_the_program_is_named(torch: str, to
     assert answer(torch, *runs).stopped_in == told
 
 
+@pytest.mark.parametrize(
+    ("verdicts", "told"),
+    [
+        ({"2.11.0": "stopped", "2.14.0": "stopped", "2.15.0": "verified"}, ("", "2.15.0")),  # it breaks again
+        ({"2.13.0": "verified", "2.14.0": "stopped", "2.15.0": "failed"}, ("", "")),
+        ({"2.13.0": "stopped", "2.14.0": "verified", "2.15.0": "stopped"}, ("2.15.0", "")),
+        ({"2.14.0": "reproduced", "2.15.0": "not applicable"}, ("", "")),
+        ({}, ("", "")),
+    ],
+)
+def test_whether_a_newer_torch_helps_is_what_the_newest_run_says(
+    verdicts: dict[str, str], told: tuple[str, str]
+) -> None:
+    found = answer("2.10.0", *(seen(release, verdict) for release, verdict in verdicts.items()))
+    assert (found.stopped_in, found.breaks_in) == told
+
+
+def test_that_the_program_of_another_function_stopped_breaking_is_not_told() -> None:
+    fits = Fits(names=(r"builtin `(\w+)`",), fixes={"fixed": ("print",)})
+    stopped = answer("2.13.0", seen("2.13.0", "verified", fixed=True), seen("2.15.0", "stopped"))
+    assert choose(stopped, fits, "builtin `print`").stopped_in == "2.15.0"
+    assert choose(stopped, fits, "builtin `hash`").stopped_in == ""
+
+
 def test_an_explanation_that_is_source_code_is_not_told() -> None:
     assert answer("2.13.0", explanation='"Because of " + str(value)').explanation == ""
     assert answer("2.13.0", explanation="Because of {value}.").explanation == "Because of {value}."
@@ -175,6 +200,26 @@ def test_every_answer_can_be_shown() -> None:
 @pytest.mark.slow
 def test_some_programs_of_the_registry_stopped_breaking_after_2_13() -> None:
     assert {found.stopped_in for found in real_answers().values()} == {"", "2.14.1", "2.15.0"}
+
+
+@pytest.mark.slow
+def test_an_answer_sends_to_a_newer_torch_only_where_its_newest_run_compiles() -> None:
+    newest = real().releases[-1]
+    advisor = Advisor(real())
+    for gb in real():
+        for torch in ("", "2.8.0", "2.13.0"):
+            found = advisor.advise(gb.gb_id, torch=torch)
+            assert found is not None
+            if found.stopped_in:
+                assert gb.verdict_in(newest) == "stopped", gb.gb_id
+            assert not (found.stopped_in and found.breaks_in), gb.gb_id
+
+
+def test_no_text_of_ours_sends_to_a_newer_torch_without_a_run() -> None:
+    said = [one.text for fits in real().fits.values() for one in fits.counsels]
+    said += [category.way_out for category in real().categories]
+    promise = re.compile(r"(?i)newer (torch|release)|update torch|upgrade|traces more")
+    assert [text for text in said if promise.search(text)] == []
 
 
 def test_of_hints_that_many_breaks_share_none_passes_for_one_of_its_own() -> None:

@@ -132,6 +132,47 @@ def test_unreadable_repros_are_listed_all_at_once(tmp_path: Path) -> None:
     ]
 
 
+LIMITED = REPRO + 'LIMITS = {\n    "fixed": {"nan": "It is lost.", "other side": "It raises."},\n}\n'
+
+
+def test_where_a_fix_does_not_hold_is_read_and_its_wording_does_not_make_it_another_program() -> None:
+    repro = parse_repro(LIMITED, "GB0001")
+    assert repro.limits == {"fixed": {"nan": "It is lost.", "other side": "It raises."}}
+    assert repro.limits_of("fixed") == (
+        "Not for NaN: It is lost.",
+        "Not for inputs that take the other branch: It raises.",
+    )
+    assert repro.limits_of("fixed_cond") == ()
+    assert repro.sha256 == parse_repro(LIMITED.replace("It is lost.", "It goes."), "GB0001").sha256
+    assert repro.sha256 != parse_repro(LIMITED.replace('"nan"', '"inf"'), "GB0001").sha256  # another claim
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('"fixed_cond": {"nan": "It is lost."},', "LIMITS speaks of 'fixed_cond', which is no fix of this file"),
+        ('"isolated_call": {"nan": "It is lost."},', "LIMITS speaks of 'isolated_call', which is no fix of this file"),
+        (
+            '"fixed": {"infinity": "It is lost."},',
+            "LIMITS of 'fixed' knows no kind of inputs 'infinity'; one of:",
+        ),
+        ('"fixed": {"nan": " "},', "LIMITS of 'fixed' needs a sentence for 'nan'"),
+        ('"fixed": {"nan": 3},', "LIMITS of 'fixed' needs a sentence for 'nan'"),
+        ('"fixed": {},', "LIMITS needs a dictionary for 'fixed'"),
+        ('"fixed": "not for NaN",', "LIMITS needs a dictionary for 'fixed'"),
+        ('"fixed": dict(nan="It is lost."),', "LIMITS needs a dictionary for 'fixed'"),
+    ],
+)
+def test_limits_that_say_nothing_or_of_nothing_are_refused_at_their_line(
+    tmp_path: Path, line: str, problem: str
+) -> None:
+    (tmp_path / "GB0001.py").write_text(f"{REPRO}LIMITS = {{\n    {line}\n}}\n", "utf-8")
+    with pytest.raises(InvalidInput) as error:
+        read_repros(tmp_path)
+    (found,) = error.value.problems
+    assert str(found).startswith(f"registry/repros/GB0001.py:9: {problem}")
+
+
 def test_evidence_is_read_per_environment(tmp_path: Path) -> None:
     runs = {"eager": {"verdict": "verified", "message": "said", "verifier": VERIFIER}, "inductor": {}}
     content = {
@@ -182,7 +223,7 @@ def test_evidence_comes_oldest_release_first(tmp_path: Path) -> None:
     ("content", "reason"),
     [
         ({"kind": "captured", "schema": 1}, "kind is 'captured', not 'evidence'"),
-        ({"kind": "evidence", "schema": 3}, "schema 3 is newer than 2"),
+        ({"kind": "evidence", "schema": 4}, "schema 4 is newer than 3"),
         ({"kind": "evidence", "schema": 1}, "no evidence in this file"),
         ([], "no evidence in this file"),
     ],

@@ -67,7 +67,7 @@ def test_shards_that_do_not_fit_are_refused(other: Document, reason: str) -> Non
     ("text", "reason"),
     [
         ("{", "not an evidence file"),
-        ('{"kind": "evidence", "schema": 9, "environment": {}, "records": {}}', "schema 9 is newer than 2"),
+        ('{"kind": "evidence", "schema": 9, "environment": {}, "records": {}}', "schema 9 is newer than 3"),
         ('{"kind": "release", "schema": 1, "environment": {}, "records": {}}', "kind is 'release'"),
     ],
 )

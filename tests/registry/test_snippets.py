@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from registry.repros import parse_repro, read_repros
-from registry.snippets import Program, Snippet, runnable_parts, take_apart
+from registry.snippets import Program, Snippet, note_on_where, runnable_parts, take_apart
 from registry.source_text import is_source_code
 from tests.conftest import ROOT
 
@@ -256,3 +256,23 @@ def test_python_source_is_told_from_text(text: str, is_source: bool) -> None:
 
 def test_the_corpus_is_there() -> None:
     assert len(REPROS) == len(list(Path(ROOT / "registry" / "repros").glob("GB*.py"))) > 400
+
+
+@pytest.mark.parametrize(
+    ("broken", "fix", "told"),
+    [
+        ("x if x.mean() > 0 else -x", "torch.where(x.mean() > 0, x, -x)", True),
+        ("x if x.mean() > 0 else -x", "x.where(x.mean() > 0, -x)", True),
+        ("x[torch.where(x > 0)]", "torch.where(x > 0, x, 0)", True),
+        ("x[x > 0]", "x[torch.where(x > 0)]", False),  # it lists positions
+        ("torch.where(x > 0, x, 0).item()", "torch.where(x > 0, x, 0)", False),  # nothing is new
+        ("x if x.mean() > 0 else -x", "torch.cond(x.mean() > 0, torch.sin, torch.cos, (x,))", False),
+    ],
+)
+def test_that_both_sides_are_computed_is_said_of_a_fix_that_selects_in_place_of_a_branch(
+    broken: str, fix: str, told: bool
+) -> None:
+    found = program(
+        f'"""A lead."""\ndef broken(x):\n    return {broken}\ndef fixed(x):\n    """Now."""\n    return {fix}\n'
+    )
+    assert bool(note_on_where([found])) is told

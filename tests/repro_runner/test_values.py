@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import pickle
 from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +17,6 @@ from repro_runner.values import (
     Outcome,
     copies_of,
     difference,
-    dump_outcomes,
     keep,
     tensors_in,
     tolerance_of,
@@ -210,27 +208,6 @@ def test_functions_are_made_anew_by_every_run_and_differ_in_their_attributes_alo
 
     assert values_differ(make(1), make(1), "result") == ""
     assert values_differ(make(1), make(2), "result") == "result['mark']: 2 instead of 1"
-
-
-def test_an_outcome_is_the_same_in_another_process() -> None:
-    def function() -> None: ...
-
-    function.calls = 3  # type: ignore[attr-defined]
-    tensor, parameter = torch.ones(2, requires_grad=True), torch.nn.Parameter(torch.ones(2))
-    tensor.grad, parameter.grad = torch.full((2,), 2.0), torch.full((2,), 3.0)
-    outcome = Outcome(value=[tensor, function, {"a": torch.zeros(1)}], inputs=(parameter, np.float32(1)))
-    (sent,) = pickle.loads(dump_outcomes([outcome], __name__))
-    assert difference(outcome, sent) == ""
-    sent.inputs[0].grad += 1
-    assert difference(outcome, sent).startswith("inputs[0].grad: ")
-    function.calls = 4  # type: ignore[attr-defined]
-    assert "4" in difference(sent, outcome)
-
-
-def test_a_generator_is_equal_to_no_other() -> None:
-    outcome = Outcome(value=(number for number in range(3)), inputs=())
-    (sent,) = pickle.loads(dump_outcomes([outcome], __name__))
-    assert difference(outcome, sent) != ""
 
 
 def _negated() -> torch.Tensor:

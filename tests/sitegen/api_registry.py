@@ -61,6 +61,7 @@ REPRO = Repro(
     fixes={"fixed": "rewrite", "fixed_flag": "flag"},
     isolated=("isolated",),
     reach="config",
+    limits={"fixed": {"nan": "A `NaN` is dropped.", "size": "It counts to 8."}},
 )
 
 

@@ -41,7 +41,7 @@ def listed(in_releases: Mapping[str, Mapping[str, Facets]], link: str) -> set[st
     wanted = parse_qs(address.query)
     [torch] = wanted.pop("torch", [""])
     assert torch or "status" not in wanted, link
-    facets = in_releases[torch]
+    facets = in_releases[torch if "status" in wanted else ""]  # nothing else differs between releases
     found = set(facets)
     for facet, [value] in wanted.items():
         if value == "any":

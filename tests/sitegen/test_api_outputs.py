@@ -254,8 +254,14 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
     like_eager = {"changes_gradients": None, "other_effects": None}
     assert one["wordings"][0]["hints"] == ["Set a to b.", "Or not."]
     assert one["repro"]["fixes"] == [
-        {"name": "fixed", "kind": "rewrite", "when": "Nobody needs the number.", **like_eager},
-        {"name": "fixed_flag", "kind": "flag", "when": "You need it.", **like_eager},
+        {
+            "name": "fixed",
+            "kind": "rewrite",
+            "when": "Nobody needs the number.",
+            **like_eager,
+            "limits": {"nan": "A `NaN` is dropped.", "size": "It counts to 8."},
+        },
+        {"name": "fixed_flag", "kind": "flag", "when": "You need it.", **like_eager, "limits": {}},
     ]
     assert one["repro"]["isolated"] == [{"name": "isolated", "when": "You can't change it."}]
     assert one["message"] == {"text": "the message", "torch": "2.9.0", "device": "cpu"}
@@ -319,7 +325,8 @@ def test_a_twin_holds_what_the_page_holds(small: dict[str, str]) -> None:
         "# GB0001: new type\n\nA `lead`.\n",
         "- Status: Verified fix\n",
         "```python\ndef broken(x):\n    return x.item()\n```\n",
-        "## Fix: fixed (rewrite)\n\nNobody needs the number.\n\n```python\ndef fixed(x):\n    return x\n```\n",
+        "## Fix: fixed (rewrite)\n\nNobody needs the number.\n\nNot for NaN: A `NaN` is dropped.\n\n",
+        "\n\nNot for other sizes: It counts to 8.\n\n```python\ndef fixed(x):\n    return x\n```\n",
         "## If you can't change the code: isolated\n\nYou can't change it.\n\n"
         "```python\n@torch.compiler.disable\ndef isolated(x):\n",
         "With torch 2.9.0 on cpu:\n\n```text\nthe message\n```\n",

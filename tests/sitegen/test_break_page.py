@@ -21,6 +21,7 @@ from sitegen.templating import template_environment
 from tests.committed import committed_breaks, committed_registry
 from tests.conftest import ROOT
 from tests.scheduling import sampled
+from tests.sitegen.api_registry import small_registry
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("break pages")]  # each page is parsed once for all tests
 PARTS = 12
@@ -108,6 +109,24 @@ def test_a_fix_that_fails_with_another_backend_than_eager_says_so() -> None:
     assert "Does not work in training with Inductor on 2.11.0 (CUDA), 2.13.0 and 2.15.0." in flag
 
 
+def test_where_a_fix_does_not_hold_stands_below_it_and_below_no_other() -> None:
+    small = small_registry()
+    made = BreakPages(small, programs_of(small), template_environment(ROOT / "templates"))
+    soup = BeautifulSoup(made.render(next(iter(small))), "html.parser")
+    works, also, *_ = soup.select(".sample:is(.works, .warns)")
+    assert [text(one) for one in works.select(".warning")] == [
+        "Not for NaN: A NaN is dropped.",
+        "Not for other sizes: It counts to 8.",
+    ]
+    assert also.select(".warning") == []
+
+
+def test_a_page_says_once_that_torch_where_computes_both_sides_if_a_fix_selects_with_it() -> None:
+    told = "torch.where computes both sides"
+    assert page("GB0170").get_text().count(told) == 1  # four of its programs have such a fix
+    assert told not in page("GB0025").get_text()
+
+
 def test_a_wrong_result_has_its_script_what_it_prints_and_an_issue() -> None:
     found = one(page("GB0010"), ".findings details")
     assert "del w.grad" in one(found, ".script pre").get_text()
@@ -192,6 +211,7 @@ def test_a_box_for_each_environment_says_what_the_evidence_says(breaks: list[Gra
         for box, (torch, device) in zip(boxes, places, strict=True):
             assert ("CUDA" in text(box)) == (device == "cuda")
             assert ("fixed" in box["class"]) == (gb.verdict_in(torch, device) == "verified"), (gb.gb_id, torch)
+            assert ("breaks" in box["class"]) == (gb.verdict_in(torch, device) in PROVEN)
             assert ("works" in box["class"]) == (gb.verdict_in(torch, device) == "stopped")
 
 
@@ -212,7 +232,7 @@ def test_the_message_of_a_release_is_the_one_that_was_captured_there(breaks: lis
 
 
 def test_the_legend_is_that_of_the_page_about_the_site() -> None:
-    rows = re.findall(r"^\| (\S+) \| (.+) \|$", (ROOT / "docs" / "about.md").read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(r"^\| (\S.*?) \| (.+) \|$", (ROOT / "docs" / "about.md").read_text("utf-8"), re.MULTILINE)
     assert {sign: meaning for sign, meaning in rows if sign in SIGNS} == SIGNS
     legend = text(page("GB0170").select(".matrix > .small")[0])
     assert all(f"{sign} {meaning}" in legend for sign, meaning in SIGNS.items())
@@ -234,9 +254,9 @@ def test_the_table_of_releases_says_what_the_evidence_says(breaks: list[GraphBre
                 continue
             cell = row[seen.environment.device.upper()]
             verdict = seen.verdicts["eager"]
-            assert ("✓" in cell) == (verdict == "verified"), (gb.gb_id, seen.environment)
-            assert ("●" in cell) == (verdict == "reproduced")
-            assert ("○" in cell) == (verdict == "stopped")
+            assert ("✗ fix" in cell) == (verdict == "verified"), (gb.gb_id, seen.environment)
+            assert ("✗" in cell) == (verdict in PROVEN)
+            assert ("✓" in cell) == (verdict == "stopped")
 
 
 def test_call_sites_link_to_the_line_at_each_releases_tag() -> None:

@@ -177,7 +177,7 @@ def test_the_feed_tells_one_thing_per_release_and_kind_of_change(feed: ElementTr
     assert (item.text, item.get("href")) == ("GB0003", f"{ORIGIN}/x/gb/gb0003.html")
     link = retired.find(f"{ATOM}link")
     assert link is not None
-    assert link.get("href") == f"{ORIGIN}/x/index.html?retired=2.9.0"
+    assert link.get("href") == f"{ORIGIN}/x/index.html?torch=2.9.0&retired=2.9.0"
 
 
 def test_a_changed_meaning_is_news_of_its_own() -> None:

@@ -123,7 +123,7 @@ def old_words(site: Site, torch: str) -> str:
         return ""
     if site.gone:
         return f"torch {site.gone} and later have no such break: a newer torch may be all that you need"
-    return f"these are words of torch {site.worded_by}: try a newer torch first, it traces more"
+    return f"these are words of torch {site.worded_by}, a newer torch prints others"
 
 
 def explanation(site: Site) -> str:

@@ -183,7 +183,7 @@ def _labelled(site: SiteView, view: ReportView) -> Iterator[tuple[str, Renderabl
     if site.suggestion:
         yield "model", _suggestion(site.suggestion)
     if site.stopped:
-        yield "newer", Text(plain(site.stopped), style="green")
+        yield "newer", Text(plain(site.stopped))
     links = [site.link, *(one.link for one in site.surfaced)]
     yield from (("page", Text(link, style="blue")) for link in links if link)
 

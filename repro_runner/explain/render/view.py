@@ -276,7 +276,7 @@ def view_sites(
                 misfit=helpful.misfit if helpful else "",
                 unfixed=site.own_fix.why_none if site.own_fix else "",
                 counsels=other.ways_out if other else tuple(_counsels(helpful)) if helpful else (),
-                stopped=sentences.old_words(site, torch) or _stopped(helpful),
+                stopped="; ".join(filter(None, (sentences.old_words(site, torch), _newer(site, helpful)))),
                 suggestion=_suggestion_view(outcome.suggestion(site)) if outcome else None,
             )
         )
@@ -362,17 +362,24 @@ def _fix_views(answer: Advice) -> Iterator[FixView]:
     for fix in answer.fixes:
         code = "\n\n".join(filter(None, (fix.settings, fix.code)))
         held = f"on the registry's program; held on torch {fix.verified_on}"
-        yield FixView(when=fix.when, held=held, changes=compare_with_fix(answer.broken, fix), code=code)
+        yield FixView(when=fix.caption, held=held, changes=compare_with_fix(answer.broken, fix), code=code)
 
 
 def _containments(answer: Advice) -> Iterator[FixView]:
     return (FixView(when=when, held="", changes=(), code=code) for when, code in answer.isolated)
 
 
-def _stopped(answer: Advice | None) -> str:
-    if answer is None or not answer.stopped_in:
+def _newer(site: Site, answer: Advice | None) -> str:
+    """What our own runs say about a newer torch. That a program still breaks is said to those whose torch is old."""
+    if answer is None or site.gone:
         return ""
-    return f"the registry's program for {answer.gb_id} stopped breaking in torch {answer.stopped_in}: yours may, too"
+    if answer.stopped_in:
+        return (
+            f"the registry's program for {answer.gb_id} stopped breaking in torch {answer.stopped_in}: yours may, too"
+        )
+    if site.worded_by and answer.breaks_in:
+        return f"the registry's program for {answer.gb_id} still breaks in torch {answer.breaks_in}"
+    return ""
 
 
 def _suggestion_view(suggestion: Suggestion | None) -> SuggestionView | None:

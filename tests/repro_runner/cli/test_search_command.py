@@ -6,8 +6,10 @@ import json
 
 import pytest
 
+from repro_runner.agents.lookups import Lookups
 from repro_runner.cli import main
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
+from tests.sitegen.api_registry import small_registry
 
 pytestmark = pytest.mark.slow
 
@@ -68,6 +70,22 @@ def test_a_fix_is_shown_for_an_id_and_for_a_message(named: str, capsys: pytest.C
     out = capsys.readouterr().out
     assert out.startswith("GB0170: Data-dependent branching\n")
     assert "# verified on torch 2.9.1\ndef fixed(x):\n" in out
+
+
+def test_a_fix_is_shown_with_where_it_does_not_hold(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    known = Lookups()
+    known.registry = small_registry()
+    monkeypatch.setattr("repro_runner.cli.show.shared_lookups", lambda: known)
+    assert main(["show", "--fix", "GB0001"]) == DONE
+    captions = (
+        "# Nobody needs the number.\n# Not for NaN: A `NaN` is dropped.\n# Not for other sizes: It counts to 8.\n"
+    )
+    assert f"{captions}# verified on torch 2.9.0\ndef fixed(x):\n" in capsys.readouterr().out
+    assert main(["show", "--fix", "--format", "json", "GB0001"]) == DONE
+    (fix,) = json.loads(capsys.readouterr().out)["fixes"]
+    assert fix["limits"] == ["Not for NaN: A `NaN` is dropped.", "Not for other sizes: It counts to 8."]
 
 
 def test_an_id_without_a_fix_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:

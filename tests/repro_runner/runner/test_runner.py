@@ -13,8 +13,8 @@ import pytest
 import torch
 
 from registry.model import VERIFIER
+from repro_runner.judge.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
 from repro_runner.process import Limits, Pool
-from repro_runner.runner.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
 from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, child_environment, open_pool
 from repro_runner.runner.part import normalise
 from repro_runner.runner.requires import unmet
@@ -43,6 +43,7 @@ HOLDS = {
     "graphs": 1,
     "ops": 5,
     "gradient": "equal",
+    "tried": ["size", "zero", "negative", "nan", "inf", "large", "strided", "dtype"],
     "holds": True,
 }
 
@@ -175,7 +176,7 @@ def fixed(x):
 """
 SIZE = """
 def broken(x):
-    if x.sum() > 1000:
+    if x.sum() > 1e30:
         return 0
     return len(x)
 
@@ -184,8 +185,8 @@ COVERAGE = "the result is a size"
 """
 DISHONEST = {
     "a gradient of zeros": (
-        BRANCH + "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach() + 0 * x\n",
-        "the gradient of inputs[0]: Tensor-likes are not close!",
+        BRANCH + "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach() + (x - x)\n",
+        "result: Tensor-likes are not close!",
     ),
     "a detached result": (
         BRANCH + "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach()\n",
@@ -206,7 +207,7 @@ DISHONEST = {
         VIEW.replace("return x[:-1]", "return x[:-1].clone()") + "\n\ndef fixed(x):\n    return x[:-1]\n",
         "result and inputs[0] share memory, unlike in eager",
     ),
-    "one operator that hides everything": (BRANCH + ONE_OPERATOR, "all that torch sees of it is an operator made for"),
+    "one operator that hides everything": (BRANCH + ONE_OPERATOR, "torch does not see what all.default does"),
     "nothing to compile": (SIZE + "\n\ndef fixed(x):\n    return len(x)\n", "no operation is in a graph"),
     "an excuse that it does not need": (
         BRANCH + FIXED + '\n\nGRADIENT = {"fixed": "no reason"}\n',
@@ -256,7 +257,7 @@ def inputs():
 
 
 def broken(x):
-    if x.sum() > 1000:
+    if x.sum() > 1e30:
         return x
     return {result}
 

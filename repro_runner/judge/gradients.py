@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any
 
 import torch
 
-from repro_runner.values import map_tensors, moved_names, tensors_in, values_differ
+from repro_runner.values import map_tensors, tensors_in
 
 Gradients = dict[str, torch.Tensor | None]
 """`inputs[0]`, or `layer.weight`: a name of the program's module. None if the result does not depend on it."""
@@ -25,10 +27,13 @@ class NoInput(Exception):
 
 
 def set_seed(seed: int) -> None:
-    """As torch.manual_seed does, which without a GPU also writes down three stacks, for devices that may come later."""
+    """Seed every generator of random numbers that a program may use."""
+    random.seed(seed)
+    if (numpy := sys.modules.get("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
     if torch.cuda.is_available():
         torch.manual_seed(seed)
-    else:
+    else:  # as that does, but it also writes down three stacks, for devices that may come later
         torch.default_generator.manual_seed(seed)
 
 
@@ -91,23 +96,3 @@ def _weighed(tensor: torch.Tensor) -> torch.Tensor:
     """A number into which every element goes with a weight of its own, so that none hides another."""
     parts = torch.view_as_real(tensor) if tensor.dtype.is_complex else tensor
     return (parts * torch.randn(parts.shape, dtype=parts.dtype).to(parts.device)).sum()
-
-
-def gradients_differ(expected: Gradients, actual: Gradients) -> str:
-    """Describe the first difference; empty when they are the same. No gradient is the same as one of zeros.
-
-    A fix may have parameters of its own, and those of the program under other names.
-    """
-    moved = moved_names(expected, actual, expected.keys() - actual.keys(), actual.keys() - expected.keys())
-    for place, one in expected.items():
-        two = actual.get(moved.get(place, place))
-        if one is None or two is None:
-            if not _is_zero(one) or not _is_zero(two):
-                return f"{'no ' if two is None else 'a '}gradient reaches {place}, unlike in eager"
-        elif found := values_differ(one, two, f"the gradient of {place}"):
-            return found
-    return ""
-
-
-def _is_zero(gradient: torch.Tensor | None) -> bool:
-    return gradient is None or not gradient.to_dense().any()
