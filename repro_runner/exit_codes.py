@@ -5,6 +5,7 @@ from __future__ import annotations
 DONE = 0
 NOT_AS_IT_SHOULD_BE = 1
 REFUSED = 2
+HOLDS_IN_PART = 3
 INTERRUPTED = 130
 
 MEANINGS = {
@@ -12,6 +13,7 @@ MEANINGS = {
     NOT_AS_IT_SHOULD_BE: "done, but something that was run is not as it should be",
     REFUSED: "the arguments or a data file are not valid, or what is asked for is not there: nothing was done; or the "
     "disk refused to keep what was found",
+    HOLDS_IN_PART: "done: a change holds for what ran of it, and what never ran or could not be compared is named",
     INTERRUPTED: "interrupted; what had ended is kept",
 }
 

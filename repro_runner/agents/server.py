@@ -29,8 +29,9 @@ from repro_runner.process.isolated import remedy_for
 INSTRUCTIONS = """\
 A registry of every graph break that torch.compile can report. Each id, such as GB0124, has a program that breaks and \
 fixes that were run. To fix a break in a script: explain_script, then verified_fix, then write a patch, then \
-verify_patch. A patch counts only if verify_patch says "verified". Deleting a print, or switching compilation off, is \
-not a fix. Each tool is also a command: graphbreak show, search, log, explain, explain --try.\
+verify_patch. A patch counts only if verify_patch says "holds"; if it says "holds for what ran", tell the user what \
+never ran. Deleting a print, or switching compilation off, is not a fix.
+Each tool is also a command: graphbreak show, search, log, explain, explain --try.\
 """
 _MOST_STDERR = 4_000
 _LOOKS = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -80,7 +81,7 @@ class PatchReport:
     """What became of a patch."""
 
     verdict: str
-    """verified, not verified, or not run."""
+    """holds, holds for what ran, or refused."""
     sentence: str
     notes: list[str]
     breaks_before: int | None
@@ -185,7 +186,7 @@ class Tools:
     ) -> PatchReport:
         """Say whether a patch is a fix: fewer breaks, equal results on several random inputs, the same output.
 
-        No file is changed: the script runs with changed copies. Apply the patch yourself if it is verified.
+        No file is changed: the script runs with changed copies. Apply the patch yourself if it holds.
         """
         with self._workspace.scratch_folder() as scratch:
             script = self._workspace.word_for(path)

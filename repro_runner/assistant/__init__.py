@@ -6,12 +6,13 @@ read_settings() reads which server to ask. render_prompts() shows what would be 
 from repro_runner.assistant.asking import ask, render_prompts
 from repro_runner.assistant.client import Settings, read_settings
 from repro_runner.assistant.prompt import render_prompt
-from repro_runner.explain.site import NO_ANSWER, NOT_VERIFIED, VERIFIED, Suggestion
+from repro_runner.explain.site import HOLDS, HOLDS_FOR_WHAT_RAN, NO_ANSWER, REFUSED, Suggestion
 
 __all__ = [
-    "NOT_VERIFIED",
+    "HOLDS",
+    "HOLDS_FOR_WHAT_RAN",
     "NO_ANSWER",
-    "VERIFIED",
+    "REFUSED",
     "Settings",
     "Suggestion",
     "ask",

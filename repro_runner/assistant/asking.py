@@ -12,8 +12,8 @@ from repro_runner.assistant.client import COSTLIEST, NoReply, Settings, request_
 from repro_runner.assistant.prompt import Excerpt, read_excerpt, render_excerpt, render_prompt
 from repro_runner.assistant.reply import ModelReply, NotUnderstood, apply_blocks, parse_reply
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import NO_ANSWER, NOT_VERIFIED, VERIFIED, Site, Suggestion
-from repro_runner.fix_report.judging import NOT_RUN, Tell, judge_patch
+from repro_runner.explain.site import NO_ANSWER, REFUSED, Site, Suggestion
+from repro_runner.fix_report.judging import Tell, judge_patch
 from repro_runner.fix_report.patches.source import diff_texts
 from repro_runner.fix_report.trial import TrialRunner
 
@@ -62,7 +62,7 @@ class _Asking:
             reply = parse_reply(text)
         except (NoReply, NotUnderstood) as why:
             return replace(suggestion, reason=str(why))
-        return self._check_patch(replace(suggestion, verdict=NOT_VERIFIED, cause=reply.cause), reply, excerpt)
+        return self._check_patch(replace(suggestion, verdict=REFUSED, cause=reply.cause), reply, excerpt)
 
     def _check_patch(self, suggestion: Suggestion, reply: ModelReply, excerpt: Excerpt | None) -> Suggestion:
         if not reply.blocks or excerpt is None:
@@ -79,8 +79,8 @@ class _Asking:
         )
         return replace(
             suggestion,
-            verdict=VERIFIED if judged.verdict == VERIFIED else NOT_VERIFIED,
-            reason=f"not run: {judged.reason}" if judged.verdict == NOT_RUN else judged.reason,
+            verdict=judged.verdict,
+            reason=judged.reason if judged.was_run else f"not run: {judged.reason}",
             notes=judged.notes,
             breaks_before=judged.breaks_before,
             breaks_after=judged.breaks_after,

@@ -79,7 +79,7 @@ exit codes:
   0    done; breaks are no failure without --fail-on-break
   1    the program failed, or, with --fail-on-break, a break is not allowed; standard error's last line says which
        or, with --fail-under, too little ran inside graphs, or it could not be measured
-       or, with --try, the patch is not verified
+       or, with --try, the patch is refused
   2    the arguments or a file are not valid; the program was not run
        or, with --try, the patch does not apply
   130  interrupted; the report covers what ran until then

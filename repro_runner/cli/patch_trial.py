@@ -7,10 +7,10 @@ from pathlib import Path
 
 from registry.documents import document_text, head
 from registry.errors import InvalidInput, Problem
-from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
+from repro_runner.exit_codes import DONE, HOLDS_IN_PART, NOT_AS_IT_SHOULD_BE
 from repro_runner.explain.program import ProgramToRun, find_main
 from repro_runner.explain.render.sentences import where
-from repro_runner.explain.site import VERIFIED
+from repro_runner.explain.site import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from repro_runner.fix_report.judging import JudgedPatch, judge_patch
 from repro_runner.fix_report.patches.source import read_source
 from repro_runner.fix_report.trial import TrialRunner
@@ -32,7 +32,7 @@ def try_patch(patch: Path, program: ProgramToRun, *, form: str, less_output: boo
         print(document_text(_document(judged, changes, folder)), end="")
     else:
         print("\n".join(map(plain, _lines(judged, folder))))
-    return DONE if judged.verdict == VERIFIED else NOT_AS_IT_SHOULD_BE
+    return {HOLDS: DONE, HOLDS_FOR_WHAT_RAN: HOLDS_IN_PART}.get(judged.verdict, NOT_AS_IT_SHOULD_BE)
 
 
 def _read_patch(patch: Path, program: ProgramToRun, folder: Path) -> Mapping[str, tuple[str, str]]:
@@ -60,13 +60,17 @@ def _refused(name: object, why: str) -> InvalidInput:
 
 
 def _sentence(judged: JudgedPatch) -> str:
-    if judged.verdict != VERIFIED:
-        return f"{judged.verdict}: {judged.reason}"
-    return f"verified: {counted(judged.breaks_after or 0, 'break')} instead of {judged.breaks_before}, outputs equal"
+    if judged.verdict == REFUSED:
+        return f"refused{'' if judged.was_run else ', not run'}: {judged.reason}"
+    breaks = f"{counted(judged.breaks_after or 0, 'break')} instead of {judged.breaks_before}"
+    return f"{judged.verdict}: {breaks}, outputs equal"
 
 
 def _lines(judged: JudgedPatch, folder: Path) -> Iterator[str]:
     yield _sentence(judged)
+    yield from (f"  never reached: {one}" for one in judged.never_reached)
+    yield from (f"  not compared: {one}" for one in judged.not_compared)
+    yield from (f"  compared: {one}" for one in judged.compared)
     yield from (f"  note: {note}" for note in judged.notes)
     yield from (f"  left: {', '.join(site.gb_ids)} at {where(site, folder)}" for site in judged.sites_after)
 
@@ -77,6 +81,10 @@ def _document(judged: JudgedPatch, changes: Mapping[str, object], folder: Path) 
         "verdict": judged.verdict,
         "sentence": _sentence(judged),
         "reason": judged.reason,
+        "was_run": judged.was_run,
+        "compared": list(judged.compared),
+        "not_compared": list(judged.not_compared),
+        "never_reached": list(judged.never_reached),
         "notes": list(judged.notes),
         "breaks_before": judged.breaks_before,
         "breaks_after": judged.breaks_after,

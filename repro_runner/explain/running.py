@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures.thread import _threads_queues  # the one list of threads that wait for work until Python ends
 from contextlib import ExitStack, contextmanager
-from types import TracebackType
+from types import ModuleType, TracebackType
 from typing import Any
 
 from registry.errors import InvalidInput
@@ -28,10 +28,16 @@ _WATCHERS = ("repro_runner.capture.recorder", "repro_runner.explain.watching")
 """The modules with wrappers around torch's functions."""
 
 
-def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | None = None) -> Report:
+def run_program(
+    program: ProgramToRun,
+    *,
+    leaving: Callable[[Report], int] | None = None,
+    at_end: Callable[[ModuleType], None] = lambda _: None,
+) -> Report:
     """Run a program until it ends or fails, and return the report. It does not raise what the program raises.
 
-    If the program calls `os._exit`, `leaving` gets the report and returns the exit code.
+    If the program calls `os._exit`, `leaving` gets the report and returns the exit code. Otherwise `at_end` gets its
+    main module, as it is in the end.
     Raises InvalidInput if there is no such program, or if it has no function that `compiled` names.
     """
     main = find_main(script=program.script, module=program.module)
@@ -58,6 +64,7 @@ def run_program(program: ProgramToRun, *, leaving: Callable[[Report], int] | Non
             import_compiled(targets, undo)
             own = [target for target in targets if not target.module]
             exit_code, error = _outcome(main, own)
+            at_end(main.module)
         complete(exit_code, error)
     return report
 

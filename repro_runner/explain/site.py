@@ -16,8 +16,9 @@ LIMIT = "limit exceeded"
 ONE_GRAPH = "torch.compile stopped here with an error: the program asks for one graph (fullgraph=True)"
 EXPORT_STOPPED = "torch.export stopped here with an error"
 """Why a fatal break was not counted."""
-VERIFIED = "verified"
-NOT_VERIFIED = "not verified"
+HOLDS = "holds"
+HOLDS_FOR_WHAT_RAN = "holds for what ran"
+REFUSED = "refused"
 NO_ANSWER = "no answer"
 """The verdicts on a language model's suggestion."""
 
@@ -88,6 +89,10 @@ class OwnFix:
     """Break sites of the whole program, without and with all its fixes."""
     outputs: str = ""
     """How the outputs compare, and how they were compared."""
+    verdict: str = ""
+    """holds, or holds for what ran."""
+    reason: str = ""
+    """What never ran or was not compared; empty if it holds."""
     why_none: str = ""
 
 
@@ -330,8 +335,8 @@ class Suggestion:
     gb_ids: tuple[str, ...]
     model: str
     verdict: str
-    """verified: the patch was run, there are fewer breaks, and the results are the same. not verified: `reason` says
-    why. no answer: the model gave none, and `reason` says what happened; the registry's answer stays."""
+    """holds: the patch was run, there are fewer breaks, and the program does the same. holds for what ran: so far as it
+    ran. refused: `reason` says why. no answer: the model gave none; the registry's answer stays."""
     reason: str = ""
     cause: str = ""
     """The model's explanation, which is not checked."""

@@ -1,91 +1,187 @@
 """While a program runs, record what its compiled callables return and write, and count the ops that run in graphs.
 
 A call may write into its arguments, and into tensors of modules and optimisers that it reaches through its arguments,
-its object, its closure or its globals. It may also change Python values of these modules, and lists of its module.
+its object, its closure or its globals. It may also change Python values that it reaches.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-import itertools
+import os
+import sys
 import threading
-from collections.abc import Callable, Iterator
+import types
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
 from torch.nn.parameter import is_lazy
 
-from repro_runner.fix_report.call_values import CONTAINERS, DEEPEST, HELD, LONGEST, PLAIN, Keeper
+from repro_runner.judge.hidden import calls_of, made_up
+from repro_runner.judge.leaves import PLAIN, Room
+from repro_runner.judge.observation import MEMORY, RESULT, Call, Plan
+from repro_runner.judge.state import Walk, memory_of, shared_memory
 from repro_runner.torch_seams import eval_frame, output_graph, wrap
-from repro_runner.values import children
+from repro_runner.values import children, map_tensors, tensors_in
 
+_TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 _MOST_CALLS = 10_000
 """The values of later calls are not kept; they are only counted."""
-_MOST_HELD = 20_000
-"""No more Python values are compared at the end."""
 _SMALL = 4096
 """Buffers with at most this many elements are always kept: torch's kernels update them without a new version."""
+_DEEPEST = 4
+"""How many levels of nested containers are searched for tensors."""
+_LONGEST = 1000
+"""A container with more elements is not searched: it has a program's data, not its state."""
+_LARGEST_INPUTS = 64 << 20
+"""Inputs with more bytes are not kept to call a function again."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirstCall:
+    """A compiled callable, and what it was called with first."""
+
+    compiled: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any]
+    with_gradients: bool
+
+    def given(self) -> tuple[Any, ...]:
+        """Arguments of their own: positional ones, then those with names."""
+        return _copied((*self.args, *self.kwargs.values()))
+
+    def call(self, *given: Any) -> Any:
+        """Call it with such arguments."""
+        number = len(self.args)
+        with torch.set_grad_enabled(self.with_gradients and torch.is_grad_enabled()):
+            return self.compiled(*given[:number], **dict(zip(self.kwargs, given[number:], strict=True)))
 
 
 @dataclass(slots=True)
 class Recording:
-    """What was recorded. `calls` has one flat value per call of an outermost compiled callable, in order."""
+    """What was recorded. `calls` has the outermost calls of compiled callables, in order."""
 
-    keeper: Keeper
-    calls: list[dict[str, Any]] = field(default_factory=list)
+    room: Room = field(default_factory=Room)
+    calls: list[Call] = field(default_factory=list)
     call_count: int = 0
     graphs: int = 0
     ops_run: int = 0
     """The sum over all runs of all graphs. Breaks and recompiles do not change it. Less compiled code lowers it."""
     backends: set[str] = field(default_factory=set)
-    leaves: dict[str, torch.Tensor] = field(default_factory=dict)
-    """The tensors with gradients that the calls could reach, by name. They are kept alive: the program's own names are
-    gone at the end, and which tensors outlive them differs from run to run."""
-    holders: dict[str, torch.nn.Module | dict[str, Any]] = field(default_factory=dict)
-    """The modules that the calls could reach, by name, and the globals of functions, which hold a program's lists."""
+    targets: list[Any] = field(default_factory=list)
+    """What the graphs call."""
+    held: dict[str, Any] = field(default_factory=dict)
+    """What the calls could reach, by name. It is kept alive: the program's own names are gone at the end."""
+    first_calls: dict[str, FirstCall] = field(default_factory=dict)
+    """By the name of the function."""
+    callers: set[tuple[str, int]] = field(default_factory=set)
+    """(file, first line) of the code from which they were called."""
+    is_over: bool = False
+    """Whether what is called now is no part of the program any more."""
 
-    def at_the_end(self) -> dict[str, Any]:
-        """All of them now: a backward pass and an optimiser come after the calls, and a list may be filled later."""
-        found = {}
-        for name, leaf in self.leaves.items():
-            found[name] = leaf
-            if leaf.grad is not None:
-                found[f"{name}.grad"] = leaf.grad
-        flat = {f"at the end, {path}": value for path, value in self.keeper.flat((), found).items()}
-        values = (each for name, holder in self.holders.items() for each in _plain_values(name, holder))
-        held = (each for name, value in values for each in self.keeper.plain(value, name))
-        return flat | {f"{HELD}{path}": leaf for path, leaf in itertools.islice(held, _MOST_HELD)}
+    @property
+    def made_up(self) -> list[str]:
+        """The names of what graphs call that is none of torch's own."""
+        return made_up(self.targets)
 
 
 @contextmanager
-def record_compiled_calls() -> Iterator[Recording]:
-    """Record until the block ends. A compiled callable that another one calls is part of that call."""
-    recording = Recording(keeper=Keeper())
+def record_compiled_calls(
+    begin: Callable[[Recording], None] = lambda _: None, *, eager: bool = False
+) -> Iterator[Recording]:
+    """Record until the block ends. A compiled callable that another one calls is part of that call.
+
+    `begin` is called before the first call. With `eager`, the functions run without the compiler.
+    """
+    recording = Recording()
 
     def call(compiled: Callable[..., Any], fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if recording.is_over:
+            return compiled(*args, **kwargs)
         state = State(fn, args, kwargs)
-        for name, leaf in state.leaves():
-            recording.leaves.setdefault(name, leaf)
-        recording.holders = state.holders | recording.holders
+        for name, value in state.held():
+            recording.held.setdefault(name, value)
+        if not recording.first_calls:
+            begin(recording)
+        recording.callers.update(_callers())
+        _keep_first(recording, compiled, fn, args, kwargs)
         try:
             result = compiled(*args, **kwargs)
         except Exception as error:
-            _keep(recording, {"result": f"raised {type(error).__name__}"})
+            _keep(recording, Call(plan=_plan(recording), error=(type(error).__name__, "")))
             raise
-        _keep(recording, recording.keeper.flat(result, state.written()))
+        _keep(recording, Call(plan=_plan(recording), seen=_seen(recording, result, state)))
         return result
 
     with ExitStack() as undo:
-        wrap_compiled_callables(undo, call)
+        wrap_compiled_callables(undo, call, eager=eager)
         wrap_compiler(undo, lambda original: _counted_compiler(original, recording))
         yield recording
 
 
-def wrap_compiled_callables(undo: ExitStack, call: Callable[..., Any]) -> None:
-    """Until `undo` ends, make each outermost call of a compiled callable with `call(compiled, fn, args, kwargs)`."""
+def _seen(recording: Recording, result: Any, state: State) -> dict[str, dict[str, Any]]:
+    walk = Walk(frozenset(), recording.room)
+    with torch.no_grad():
+        walk.add(result, "result")
+        for name, tensor in state.written():
+            walk.add(tensor, f"{name} after the call")
+    own = {path: home for path, home in walk.memory.items() if path.startswith("result")}
+    return {RESULT: walk.flat, MEMORY: dict.fromkeys(shared_memory(state.memory() | own), True)}
+
+
+def _plan(recording: Recording) -> Plan:
+    return Plan(seed=recording.call_count)
+
+
+def _keep(recording: Recording, call: Call) -> None:
+    recording.call_count += 1
+    if len(recording.calls) < _MOST_CALLS:
+        recording.calls.append(call)
+
+
+def _keep_first(
+    recording: Recording, compiled: Callable[..., Any], fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
+    name = str(getattr(fn, "__qualname__", type(fn).__qualname__))
+    given = (*args, *kwargs.values())
+    size = sum(tensor.numel() * tensor.element_size() for tensor in tensors_in(given) if not tensor.is_nested)
+    if name not in recording.first_calls and size <= _LARGEST_INPUTS:
+        copied = _copied(given)
+        parts = copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
+        recording.first_calls[name] = FirstCall(compiled, *parts, torch.is_grad_enabled())
+
+
+def _copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
+    """With tensors and dictionaries of their own: a call may write into them."""
+
+    def copy(value: Any, _place: str) -> Any:
+        if not isinstance(value, torch.Tensor):
+            return value
+        with torch.no_grad():
+            own = value.detach().clone()
+        return own.requires_grad_() if value.requires_grad else own
+
+    own = tuple(type(one)(one) if type(one) in (dict, list) else one for one in given)
+    found: tuple[Any, ...] = map_tensors(own, copy, "argument")
+    return found
+
+
+def _callers() -> Iterator[tuple[str, int]]:
+    frame = sys._getframe(2)
+    while frame is not None:
+        yield frame.f_code.co_filename, frame.f_code.co_firstlineno
+        frame = frame.f_back  # type: ignore[assignment]
+
+
+def wrap_compiled_callables(undo: ExitStack, call: Callable[..., Any], *, eager: bool = False) -> None:
+    """Until `undo` ends, make each outermost call of a compiled callable with `call(compiled, fn, args, kwargs)`.
+
+    With `eager`, a program's functions are called as they are. Torch compiles some of its own, as those of torch.cond.
+    """
     inside = threading.local()
     eval_frame.skip_code(call.__code__)
 
@@ -97,13 +193,15 @@ def wrap_compiled_callables(undo: ExitStack, call: Callable[..., Any]) -> None:
             if type(context) is not eval_frame.OptimizeContext or not _is_wrapper(compiled, fn):
                 return compiled
 
+            called = fn if eager and not inspect.unwrap(fn).__code__.co_filename.startswith(_TORCH) else compiled
+
             @functools.wraps(compiled)  # this copies torch's marks, with which Dynamo finds the original function
             def outermost(*args: Any, **kwargs: Any) -> Any:
                 if getattr(inside, "a_call", False):
-                    return compiled(*args, **kwargs)
+                    return called(*args, **kwargs)
                 inside.a_call = True
                 try:
-                    return call(compiled, fn, args, kwargs)
+                    return call(called, fn, args, kwargs)
                 finally:
                     inside.a_call = False
 
@@ -125,18 +223,13 @@ def _is_wrapper(compiled: Any, fn: Any) -> bool:
     return compiled is not fn and hasattr(compiled, "__code__") and not isinstance(compiled, type)
 
 
-def _keep(recording: Recording, value: dict[str, Any]) -> None:
-    recording.call_count += 1
-    if len(recording.calls) < _MOST_CALLS:
-        recording.calls.append(value)
-
-
 def _counted_compiler(original: Callable[..., Any], recording: Recording) -> Callable[..., Any]:
     @functools.wraps(original)
     def call_user_compiler(graph: Any, module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
         ops = sum(node.op.startswith("call_") for node in module.graph.nodes)
         compiled = original(graph, module, *args, **kwargs)
         recording.graphs += 1
+        recording.targets += calls_of(module)
         recording.backends.add(_backend_name(graph.compiler_fn))
 
         @functools.wraps(compiled, updated=())
@@ -161,29 +254,32 @@ class State:
 
     def __init__(self, fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._statistics: set[int] = set()
-        self.holders = dict(_holders(fn, args, kwargs))
+        self._roots = list(_roots(fn, args, kwargs))
         seen: set[int] = set()
         self._tensors = [
             (name, tensor, _version(tensor), _version(_gradient(tensor)))
-            for root, value in _roots(fn, args, kwargs)
+            for root, value in self._roots
             for name, tensor in self._reachable(value, root, 0)
             if id(tensor) not in seen and not seen.add(id(tensor))  # type: ignore[func-returns-value]
         ]
 
-    def leaves(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """The tensors that a backward pass gives gradients."""
-        return ((name, tensor) for name, tensor, *_ in self._tensors if tensor.is_leaf and tensor.requires_grad)
+    def held(self) -> Iterator[tuple[str, Any]]:
+        """The tensors that a backward pass gives gradients, and the objects that may be changed."""
+        yield from ((name, tensor) for name, tensor, *_ in self._tensors if tensor.is_leaf and tensor.requires_grad)
+        yield from ((name, value) for name, value in self._roots if _may_change(value))
 
-    def written(self) -> dict[str, torch.Tensor]:
+    def memory(self) -> dict[str, int]:
+        """Where the memory of the tensors begins that are there before the call."""
+        return {name: home for name, tensor, *_ in self._tensors if (home := memory_of(tensor))}
+
+    def written(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The tensors and gradients whose version has changed, new gradients, and small buffers in training."""
-        found = {}
         for name, tensor, version, gradient_version in self._tensors:
             if _version(tensor) != version or id(tensor) in self._statistics:
-                found[name] = tensor
+                yield name, tensor
             gradient = _gradient(tensor)
             if gradient is not None and _version(gradient) != gradient_version:
-                found[f"{name}.grad"] = gradient
-        return found
+                yield f"{name}.grad", gradient
 
     def _reachable(self, value: Any, name: str, depth: int) -> Iterator[tuple[str, torch.Tensor]]:
         if is_lazy(value):
@@ -197,33 +293,16 @@ class State:
                 yield from self._reachable(tensor, f"{name}.{own}", depth)
         elif isinstance(value, torch.optim.Optimizer):
             yield from self._reachable([group["params"] for group in value.param_groups], name, 0)
-        elif depth == DEEPEST or not isinstance(value, list | tuple | dict) or len(value) > LONGEST:
+        elif depth == _DEEPEST or not isinstance(value, list | tuple | dict) or len(value) > _LONGEST:
             return
         else:
             for own, each in children(value) or ():
                 yield from self._reachable(each, f"{name}{own}", depth + 1)
 
 
-def _holders(
-    fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Iterator[tuple[str, torch.nn.Module | dict[str, Any]]]:
-    yield from ((name, value) for name, value in _roots(fn, args, kwargs) if isinstance(value, torch.nn.Module))
-    space = getattr(inspect.unwrap(getattr(fn, "__func__", fn)), "__globals__", {})
-    if not space.get("__name__", "torch").startswith("torch"):  # a module is called by a function of torch
-        yield space["__name__"], space
-
-
-def _plain_values(name: str, holder: torch.nn.Module | dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """The numbers, texts and containers in a module and the modules in it; of globals, only the containers."""
-    if isinstance(holder, dict):
-        yield from ((f"{name}.{own}", value) for own, value in holder.items() if _is_own(own, value, CONTAINERS))
-        return
-    for inner, module in holder.named_modules(prefix=name):
-        yield from ((f"{inner}.{own}", value) for own, value in vars(module).items() if _is_own(own, value, PLAIN))
-
-
-def _is_own(name: str, value: Any, kinds: tuple[type, ...]) -> bool:
-    return not name.startswith("_") and isinstance(value, kinds)
+def _may_change(value: Any) -> bool:
+    """Whether it is an object that can hold something else later."""
+    return not isinstance(value, (*PLAIN, torch.Tensor, type, types.ModuleType, types.FunctionType, types.MethodType))
 
 
 def _version(tensor: torch.Tensor | None) -> tuple[int, int] | None:

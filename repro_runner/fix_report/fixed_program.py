@@ -38,6 +38,10 @@ class FixedProgram:
     breaks_after: int
     outputs: str
     """The result of comparing outputs, `equal`, and how they were compared."""
+    verdict: str = ""
+    """holds, or holds for what ran."""
+    reason: str = ""
+    """What never ran or was not compared; empty if it holds."""
     patches: tuple[AppliedPatch, ...]
 
 
@@ -75,6 +79,8 @@ def _comment(program: FixedProgram, name: str, unfixed: Sequence[Unfixed]) -> It
     )
     yield from _comment_lines(f"Run: {counted(program.breaks_before, 'break')} before, {program.breaks_after} after.")
     yield from _comment_lines(f"Outputs: {program.outputs}.")
+    if program.reason:
+        yield from _comment_lines(f"It {program.verdict}; {program.reason}.")
     for patch in program.patches:
         changes = f" What changes: {patch.changes}." if patch.changes else ""
         yield from _comment_lines(f"- {patch.title} (for {', '.join(map(_without_folder, patch.places))}).{changes}")

@@ -15,6 +15,7 @@ from repro_runner.explain.render.formats import read_answers
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import OwnFix, Site
 from repro_runner.fix_report.children import Children
+from repro_runner.fix_report.examining import OTHER_SEED, Examination, examine
 from repro_runner.fix_report.findings import Findings, findings_of_program, shown_site
 from repro_runner.fix_report.fixed_program import AppliedPatch, FixedProgram, Fixing, Unfixed, render_fixed
 from repro_runner.fix_report.patches import FOR_THE_REST, find_library_patches, find_patches
@@ -26,8 +27,6 @@ from repro_runner.output.units import counted
 
 _SECONDS = 300.0
 """How long one run of the program may take."""
-_OTHER_SEED = 1
-"""A seed for other random inputs. A branch that became torch.where must give the same results on them, too."""
 _CALL = "the original does not break there: a function that is left to Python costs a break where it is called"
 _CALLS = ("GB0098", "GB0099")
 """The ids of breaks that `torch.compiler.disable` causes."""
@@ -71,12 +70,11 @@ def fix_program(
         if number := sum(isinstance(one, Patch) for one in of_libraries):
             tell(f"trying {counted(number, 'patch', 'patches')} of functions in other files")
         search.add(_without_unfit_branches(source, program, file, of_libraries, children, seconds))
-        if search.kept and any(patch.branch for patch in search.kept):
-            _check_other_inputs(search, trials)
+        found = _examine(search, trials)
     for patch in search.kept:
         if patch.function is not None:
             tell(f"the fixed program {patch.title.replace('`', '')}")
-    return _outcome(search, program, targets)
+    return _outcome(search, program, targets, found)
 
 
 def find_fixes(report: Report, program: ProgramToRun, children: Children, *, tell: Callable[[str], None]) -> Fixing:
@@ -100,6 +98,8 @@ def _own_fix(site: Site, fixing: Fixing) -> OwnFix:
         breaks_before=fixed.breaks_before,
         breaks_after=fixed.breaks_after,
         outputs=fixed.outputs,
+        verdict=fixed.verdict,
+        reason=fixed.reason,
     )
 
 
@@ -170,21 +170,32 @@ def _why_unfit(branch: Branch, seen: dict[str, object] | None, failed: str) -> s
     return ""
 
 
-def _check_other_inputs(search: Search, trials: TrialRunner) -> None:
-    """Run the program with another seed. If the results differ, drop the patches of branches."""
-    trial = trials.try_source(search.edited.text, seed=_OTHER_SEED)
-    search.runs += 2
-    if not (why_not := why_not_kept(trial, search.kept)):
-        return
-    branches = [patch for patch in search.kept if patch.branch]
-    for patch in branches:
-        search.reasons |= dict.fromkeys(patch.targets, f"tried: {patch.title}; with another seed {why_not}")
-    rest = [patch for patch in search.kept if not patch.branch]
-    search.kept, search.best = [], None
-    search.add(rest)
+def _examine(search: Search, trials: TrialRunner) -> Examination:
+    """Examine the program with all patches. If it is refused, drop those of branches, then one after the other."""
+    while search.kept:
+        found = _examination(search, trials)
+        if not found.refused:
+            return found
+        dropped = [patch for patch in search.kept if patch.branch] or search.kept[-1:]
+        for patch in dropped:
+            search.reasons |= dict.fromkeys(patch.targets, f"tried: {patch.title}; {found.refused}")
+        rest = [patch for patch in search.kept if patch not in dropped]
+        search.kept, search.best = [], None
+        search.add(rest)
+    return Examination()
 
 
-def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fixing:
+def _examination(search: Search, trials: TrialRunner) -> Examination:
+    search.runs += 1
+    text = search.edited.text
+    trial = trials.try_source(text, seed=OTHER_SEED)
+    if why_not := why_not_kept(trial, search.kept):
+        return Examination(refused=f"on other random inputs {why_not}")
+    silences = any(patch.silences for patch in search.kept)
+    return examine(trials, {os.fspath(search.file): (search.source.text, text)}, calls=True, less_output=silences)
+
+
+def _outcome(search: Search, program: ProgramToRun, targets: list[Target], found: Examination) -> Fixing:
     best = search.best
     if best is None or not search.kept:
         stays = tuple(_unfixed(target, search) for target in targets)
@@ -206,6 +217,8 @@ def _outcome(search: Search, program: ProgramToRun, targets: list[Target]) -> Fi
         breaks_before=best.breaks_before,
         breaks_after=best.breaks_after,
         outputs=_outputs(best, ", run with fullgraph off" if program.allow_breaks else ""),
+        verdict=found.verdict,
+        reason=found.reason,
         patches=tuple(
             AppliedPatch(
                 title=patch.title,

@@ -9,14 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro_runner.explain.site import NOT_VERIFIED, VERIFIED, Site
+from repro_runner.explain.site import REFUSED, Site
+from repro_runner.fix_report.examining import OTHER_SEED, Examination, examine
 from repro_runner.fix_report.patch_rules import find_dodges, find_refusals
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, TrialRunner
 from repro_runner.output.units import counted
-
-NOT_RUN = "not run"
-SEEDS = (0, 1)
-"""A patch must give the same results on other random inputs, too. A patch with fixed results does not."""
 
 _PRINTED = {
     REORDERED: "what the program prints comes in another order",
@@ -32,11 +29,19 @@ class JudgedPatch:
     """What became of a patch."""
 
     verdict: str
-    """verified, not verified or not run."""
+    """holds, holds for what ran, or refused."""
     reason: str = ""
-    """Why it is not verified; empty if it is."""
+    """Why it is refused, or what of it never ran or was not compared; empty if it holds."""
+    was_run: bool = True
+    """Whether it was run. One that is no plain torch code is refused without that."""
     notes: tuple[str, ...] = ()
     """Other effects of the patch, on what the program prints."""
+    compared: tuple[str, ...] = ()
+    """What the comparison covered."""
+    not_compared: tuple[str, ...] = ()
+    """What it could not cover, and why."""
+    never_reached: tuple[str, ...] = ()
+    """Parts of the program that the patch touches and that no run reached."""
     breaks_before: int | None = None
     breaks_after: int | None = None
     """Break sites of the whole program; None if the patch was not run."""
@@ -55,19 +60,30 @@ def judge_patch(
     """
     for path, (before, after) in changes.items():
         if why_not := find_objection(before, after):
-            return JudgedPatch(verdict=NOT_RUN, reason=f"{Path(path).name}: {why_not}" if len(changes) > 1 else why_not)
+            reason = f"{Path(path).name}: {why_not}" if len(changes) > 1 else why_not
+            return JudgedPatch(verdict=REFUSED, reason=reason, was_run=False)
+    texts = {path: after for path, (_, after) in changes.items()}
     tried: list[Trial] = []
     reason = ""
-    for seed in SEEDS:
+    for seed in (0, OTHER_SEED):
         tell("trying the patch" + (" on other random inputs" if seed else ""))
-        tried.append(trials.try_changes({path: after for path, (_, after) in changes.items()}, seed=seed))
+        tried.append(trials.try_changes(texts, seed=seed))
         if doubt := find_doubt(tried[-1], less_output=less_output):
             reason = f"on other random inputs, {doubt}" if seed else doubt
             break
+    found = Examination(refused=reason)
+    if not reason:
+        tell("trying the patch without the compiler, in double, and with other inputs of the compiled functions")
+        calls = all(trial.calls_compared for trial in tried)
+        found = examine(trials, changes, calls=calls, less_output=less_output)
+    notes = () if found.refused else find_notes(tried)
     return JudgedPatch(
-        verdict=NOT_VERIFIED if reason else VERIFIED,
-        reason=reason,
-        notes=() if reason else find_notes(tried),
+        verdict=found.verdict,
+        reason=found.reason,
+        notes=notes,
+        compared=tuple(found.compared),
+        not_compared=tuple(found.not_compared),
+        never_reached=tuple(found.never_reached),
         breaks_before=tried[0].breaks_before,
         breaks_after=tried[0].breaks_after,
         outputs=tried[-1].outputs,
@@ -86,7 +102,7 @@ def find_objection(before: str, after: str) -> str:
 
 
 def find_doubt(trial: Trial, *, less_output: bool = False) -> str:
-    """Why the patch is not verified; empty if it is. Deleting a `print` is no fix, unless `less_output` is fine."""
+    """Why the patch is refused; empty if it is not. Deleting a `print` is no fix, unless `less_output` is fine."""
     if not trial.ran:
         return trial.error
     if trial.outputs == DIFFER:

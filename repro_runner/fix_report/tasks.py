@@ -1,4 +1,4 @@
-"""The tasks of the children: run the changed program, compute both arms of a branch, run a repro script.
+"""The tasks of the children: measure a program, compare two runs, compute both arms of a branch, run a repro script.
 
 A task gets JSON values and a folder for files that stay after the child ends. It returns JSON values. Each task runs in
 its own child, so it does not restore what it changes in torch and Python.
@@ -16,7 +16,7 @@ import sys
 import types
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,18 +25,14 @@ import torch
 from repro_runner.capture import capture_breaks
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
-from repro_runner.fix_report.call_values import (
-    EXACT_BACKENDS,
-    count_values,
-    find_differences,
-    read_calls,
-    strictness,
-    write_calls,
-)
-from repro_runner.fix_report.compiled_calls import record_compiled_calls
 from repro_runner.fix_report.patches.branches import PROBE
 from repro_runner.fix_report.share import NO_COUNT, measuring
+from repro_runner.judge.comparing import Terms, call_differs, count_values, programs_differ, unsteady_paths
+from repro_runner.judge.inputs import ROUNDED
+from repro_runner.judge.leaves import Closeness
+from repro_runner.judge.observation import MEMORY, Observation, load
 from repro_runner.torch_seams import TorchDispatchMode, dynamo_config, inductor_config
+from repro_runner.values import describe_tolerances
 
 
 def warm_up() -> None:
@@ -44,28 +40,71 @@ def warm_up() -> None:
     inductor_config.fallback_random = True  # else random numbers of generated kernels depend on where graphs break
 
 
-def try_program(arguments: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Run the program with the texts in `changes` instead of its files. Returns explain's report and counts.
+def compare_runs(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """Compare what two runs of programs left in their folders. No code of the programs is loaded here.
 
-    `against` has the folder and backends of another run, or is empty. The differences from that run are returned, too.
+    `again` is the folder of a second run of the first program: what differs between these is left out.
     """
-    _seed(arguments["seed"])
-    with record_compiled_calls() as recording, substituted(arguments["changes"]):
-        report = run_program(program_of(arguments))
-    values = [*recording.calls, recording.at_the_end()]
-    write_calls(folder / "calls.pt", values)
-    backends = sorted(recording.backends)
+    torch.set_default_device(None)
+    torch.set_default_dtype(torch.float32)
+    expected, actual, again = (_read(arguments, name) for name in ("expected", "actual", "again"))
+    assert expected is not None
+    assert actual is not None
+    closeness = Closeness(fused=not arguments["exact"], float_dtype=_dtype(double=arguments["double"]))
+    terms = Terms(closeness=closeness, left_out=frozenset(arguments["left_out"]))
+    own = None
+    if again is not None:
+        own = programs_differ(expected, again, terms, calls=arguments["calls"])
+        terms = replace(terms, unsteady=unsteady_paths(expected, again, terms))
+    found = programs_differ(expected, actual, terms, calls=arguments["calls"])
+    changed = sorted(name for name, now in actual.replaced.items() if expected.replaced.get(name) != now)
     return {
-        "report": asdict(report),
-        "calls": recording.call_count,
-        "kept_calls": len(recording.calls),
-        "sampled": recording.keeper.sampled,
-        "graphs": recording.graphs,
-        "ops_run": recording.ops_run,
-        "backends": backends,
-        "values": count_values(values),
-        "differences": _differences(arguments["against"], values, backends),
+        "differs": found.text if found else "",
+        "aspect": found.aspect if found else "",
+        "own": own.text if own else "",
+        "replaced": changed,
+        "values": count_values(expected, calls=arguments["calls"], unsteady=terms.unsteady),
+        "all_values": count_values(expected, calls=arguments["calls"]),
+        "strictness": _strictness(exact=arguments["exact"]),
     }
+
+
+def compare_other_inputs(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """Compare what the functions of two programs do with inputs that the programs did not give them."""
+    torch.set_default_dtype(torch.float32)
+    expected, actual = (load(Path(arguments[name], "others.pt").read_bytes()) for name in ("expected", "actual"))
+    closeness = Closeness(float_dtype=_dtype(double=arguments["double"]), ignored=frozenset({"stride"}))
+    for call in expected.calls:
+        other = actual.call(call.plan)
+        large = "large" in call.plan.variation
+        by_size = ROUNDED[_dtype(double=arguments["double"]), large] if call.plan.variation else 0.0
+        terms = Terms(closeness=replace(closeness, by_size=by_size), left_out=frozenset({MEMORY}))
+        if other is None:
+            return {"differs": "it does not end, or it ends the program", "plan": asdict(call.plan)}
+        if found := call_differs(call, other, expected, actual, terms):
+            return {"differs": found.text, "plan": asdict(call.plan)}
+    return {"differs": "", "plan": {}}
+
+
+def list_other_inputs(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
+    """The other inputs that a program took: (number of the function, variation, gradients)."""
+    seen = load(Path(arguments["expected"], "others.pt").read_bytes())
+    taken = [call.plan for call in seen.calls if not call.failed]
+    return {"others": [(str(plan.seed), plan.variation, plan.gradients) for plan in taken]}
+
+
+def _read(arguments: dict[str, Any], name: str) -> Observation | None:
+    return load(Path(arguments[name], "seen.pt").read_bytes()) if arguments[name] else None
+
+
+def _dtype(*, double: bool) -> torch.dtype:
+    return torch.float64 if double else torch.float32
+
+
+def _strictness(*, exact: bool) -> str:
+    """Describe how outputs are compared."""
+    tolerances = describe_tolerances(fused=not exact)
+    return f"types, shapes, strides and dtypes the same; floating-point values within {tolerances}"
 
 
 def measure_program(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
@@ -75,24 +114,14 @@ def measure_program(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
     """
     if arguments["ops"] and not hasattr(TorchDispatchMode, "ignore_compile_internals"):
         return {"why_unknown": NO_COUNT}
-    _seed(0)
+    seed_all(0)
     inductor_config.fallback_random = arguments["ops"]  # the program's own kernels are measured
     with measuring(ops=arguments["ops"]) as meter, substituted(arguments["changes"]):
         report = run_program(program_of(arguments))
     return {"report": asdict(report), "share": meter.result(), "costs": meter.costs(), "seconds": meter.seconds}
 
 
-def _differences(against: dict[str, Any], calls: list[dict[str, Any]], backends: list[str]) -> dict[str, Any]:
-    if not against:
-        return {}
-    torch.set_default_device(None)  # the program may have set another
-    expected = read_calls(Path(against["folder"]) / "calls.pt")
-    exact = {*backends, *against["backends"]} <= EXACT_BACKENDS
-    with torch.no_grad():
-        return {"found": find_differences(expected, calls, exact=exact), "strictness": strictness(exact=exact)}
-
-
-def _seed(seed: int) -> None:
+def seed_all(seed: int) -> None:
     """Seed all random generators. If `seed` is not 0, it is also added to every seed that the program sets."""
     seeders: list[tuple[Any, str]] = [(random, "seed"), (torch, "manual_seed")]
     if (numpy := sys.modules.get("numpy")) is not None:

@@ -8,6 +8,7 @@ user is changed. Random numbers are seeded before the program starts, and come i
 from __future__ import annotations
 
 import ast
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping
@@ -15,6 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from registry.errors import WriteFailed
 from registry.ids import is_local
 from registry.message_layout import EXPLANATION
 from repro_runner.explain.document import report_from_document
@@ -23,6 +25,7 @@ from repro_runner.explain.render.sentences import unlisted
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children, Run
+from repro_runner.fix_report.touched import callers_change
 from repro_runner.process import Output
 
 if TYPE_CHECKING:
@@ -30,6 +33,10 @@ if TYPE_CHECKING:
 
 EQUAL, DIFFER, NOT_COMPARED = "equal", "differ", "not compared"
 REORDERED, LINES_REMOVED = "reordered", "lines removed"
+EXACT_BACKENDS = frozenset({"eager", "aot_eager", "eager_noexcept"})
+"""Backends that run torch's own kernels, so that results do not depend on where graphs break."""
+_OF_COMPILERS = ("random numbers", "modes", "files", "log records", "warnings", "processes, sockets and files opened")
+"""What is compared without the compiler only: it may do it in another way."""
 
 _OF_TORCH = re.compile(
     r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
@@ -68,6 +75,8 @@ class Trial:
     """How outputs were compared."""
     compiled_calls: int = 0
     """Calls of outermost compiled callables in the changed program."""
+    callers_change: bool = False
+    """Whether the patch changes code from which compiled functions are called."""
     stdout: str = NOT_COMPARED
     """equal, reordered (the same lines), lines removed (and none added), differ or not compared."""
     stdout_difference: str = ""
@@ -78,6 +87,8 @@ class Trial:
     ops_before: int = 0
     ops_after: int = 0
     """Ops that ran in compiled graphs. The number falls if less code is compiled."""
+    calls_compared: bool = True
+    """Whether the results of each call were compared, and not only what the program shows and holds in the end."""
     seconds: float = 0.0
     """The time that the changed program took."""
 
@@ -102,10 +113,21 @@ class Trial:
             return f"the break moves to {where}; if an earlier break hid what is there, fix it in the same patch"
         if self.reports_before and self.reports_after >= self.reports_before:
             return f"torch's own log still reports {self.reports_after} breaks, before {self.reports_before}"
-        # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need somewhat fewer.
-        if self.ops_after * 4 < ops * 3 or (ops and not self.graphs_after):
+        # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need fewer; but where
+        # the callers change, too, the work may have moved to them.
+        if (self.callers_change and self.ops_after * 3 < ops * 2) or (ops and not self.graphs_after):
             return f"it takes work out of the compiled code: {self.ops_after} ops ran in graphs, before {ops}"
         return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Results:
+    """How the results of two runs compare."""
+
+    outputs: str
+    difference: str = ""
+    strictness: str = ""
+    calls_compared: bool = True
 
 
 class TrialRunner:
@@ -124,7 +146,7 @@ class TrialRunner:
         self.seed = seed
         self._children = children or Children()
         self._owns_children = children is None
-        self._runs: dict[tuple[int, bool], Run] = {}
+        self._runs: dict[tuple[Any, ...], Run] = {}
 
     def __enter__(self) -> TrialRunner:
         return self
@@ -146,33 +168,73 @@ class TrialRunner:
         seed = self.seed if seed is None else seed
         if error := _does_not_parse(changes):
             return Trial(ran=False, error=error, difference=error, stdout_difference=error)
-        original = self._original(seed)
-        return self._make_trial(original, self._run(changes, seed, against=original), seed)
+        original = self.original({"seed": seed})
+        return self._make_trial(changes, original, self.run(changes, {"seed": seed}), seed)
 
-    def _original(self, seed: int, *, again: bool = False) -> Run:
-        """The run of the original program. With `again`, a second run, compared with the first."""
-        if (seed, again) not in self._runs:
-            against = self._original(seed) if again else None
-            self._runs[seed, again] = self._run({}, seed, against=against)
-        return self._runs[seed, again]
+    def run(self, changes: Mapping[str, str], way: Mapping[str, Any], files: tuple[str, ...] = ()) -> Run:
+        """Run the program with these texts, in a way; see `observing.Way`. What runs of `files` is noted."""
+        arguments = {"program": asdict(self.program), "changes": dict(changes), "way": way, "files": files}
+        return self._children.run("observing:try_program", arguments, seconds=self.timeout)
 
-    def _run(self, changes: Mapping[str, str], seed: int, against: Run | None) -> Run:
-        arguments: dict[str, Any] = {
-            "program": asdict(self.program),
-            "changes": dict(changes),
-            "seed": seed,
-            "against": {},
+    def original(self, way: Mapping[str, Any], files: tuple[str, ...] = (), *, again: bool = False) -> Run:
+        """The run of the original program; with `again`, a second one. Each is made once."""
+        key = (tuple(way.items()), files, again)
+        if key not in self._runs:
+            self._runs[key] = self.run({}, way, files)
+        return self._runs[key]
+
+    def task(self, name: str, original: Run, changed: Run | None = None, **more: Any) -> Mapping[str, Any]:
+        """What a task says of what two runs left."""
+        actual = os.fspath(changed.folder) if changed else ""
+        arguments = {"expected": os.fspath(original.folder), "actual": actual, **more}
+        done = self._children.run(f"tasks:{name}", arguments, seconds=self.timeout)
+        if done.failure:
+            raise WriteFailed(f"the comparison of two runs {done.failure}")
+        return done.result
+
+    def compare(
+        self,
+        original: Run,
+        changed: Run,
+        way: Mapping[str, Any],
+        files: tuple[str, ...] = (),
+        *,
+        calls: bool = True,
+        left_out: tuple[str, ...] = (),
+    ) -> Mapping[str, Any]:
+        """How a changed program differs from the original. If it does, what differs between two runs of the original
+        is left out."""
+        backends = {*original.result["backends"], *changed.result["backends"]}
+        left_out += () if way.get("eager") else _OF_COMPILERS
+        terms = {
+            "exact": backends <= EXACT_BACKENDS,
+            "double": bool(way.get("double")),
+            "left_out": left_out,
+            "calls": calls,
         }
-        if against is not None and against.result:
-            arguments["against"] = {"folder": str(against.folder), "backends": against.result["backends"]}
-        return self._children.run("tasks:try_program", arguments, seconds=self.timeout)
+        found = self.task("compare_runs", original, changed, again="", **terms)
+        if not found["differs"]:
+            return found
+        again = self.original(way, files, again=True)
+        if again.failure or not again.result["ended"]:
+            why = again.failure or "does not come to its end"
+            return {**found, "unsteady": f"the original program, run again, {why}"}
+        found = self.task("compare_runs", original, changed, again=os.fspath(again.folder), **terms)
+        if found["own"] and found["all_values"] and not found["values"]:
+            return {**found, "unsteady": f"the program differs from itself from run to run: {found['own']}"}
+        return found
 
-    def _make_trial(self, original: Run, changed: Run, seed: int) -> Trial:
+    def _make_trial(self, changes: Mapping[str, str], original: Run, changed: Run, seed: int) -> Trial:
         before, after = report_of(original), report_of(changed)
-        error = _failure(changed, before, after)
-        why_not = error or _nothing_to_compare_with(original, before, after)
-        outputs, difference = (NOT_COMPARED, why_not) if why_not else self._outputs(original, changed, seed)
-        stdout, stdout_difference = (NOT_COMPARED, why_not) if why_not else self._stdout(original, changed, seed)
+        error = why_it_failed(changed, before, after)
+        why_not = error or nothing_to_compare_with(original, before, after)
+        results = _Results(outputs=NOT_COMPARED, difference=why_not)
+        if not why_not:
+            results = self._results(changes, original, changed, seed)
+        callers = (run.result.get("callers", ()) for run in (original, changed))
+        stdout, stdout_difference = (
+            (NOT_COMPARED, why_not) if why_not else self.compare_stdout(original, changed, {"seed": seed})
+        )
         return Trial(
             ran=not error,
             error=error,
@@ -183,9 +245,11 @@ class TrialRunner:
             doubt=unlisted(after),
             sites_before=before.sites,
             sites_after=after.sites,
-            outputs=outputs,
-            difference=difference,
-            strictness=_strictness(changed) if outputs == EQUAL else "",
+            outputs=results.outputs,
+            difference=results.difference,
+            strictness=results.strictness,
+            calls_compared=results.calls_compared,
+            callers_change=not error and callers_change(changes, *callers),
             compiled_calls=changed.result.get("calls", 0),
             stdout=stdout,
             stdout_difference=stdout_difference,
@@ -197,34 +261,51 @@ class TrialRunner:
             seconds=changed.seconds,
         )
 
-    def _outputs(self, original: Run, changed: Run, seed: int) -> tuple[str, str]:
-        """(verdict, first difference). A value that differs between two runs of the original is ignored."""
+    def _results(self, changes: Mapping[str, str], original: Run, changed: Run, seed: int) -> _Results:
+        """How the results compare. Where the patch changes the code that calls what is compiled, it may return
+        something else: then what the program shows and holds in the end has to tell."""
         if not original.result["calls"]:
-            return NOT_COMPARED, "the program calls nothing that is compiled"
-        found = _differences(changed) or _calls_differ(original, changed)
-        if not found:
-            return EQUAL, ""
-        again = self._original(seed, again=True)
-        if again.failure:
-            return NOT_COMPARED, f"the original program, run again, {again.failure}"
-        own = _differences(again)
-        if "calls" in own or (own and len(own) >= original.result["values"]):
-            return NOT_COMPARED, f"the program differs from itself from run to run: {next(iter(own.values()))}"
-        left = [difference for value, difference in found.items() if value not in own]
-        return (DIFFER, left[0]) if left else (EQUAL, "")
+            return _Results(outputs=NOT_COMPARED, difference="the program calls nothing that is compiled")
+        if not changed.result["ended"]:
+            return _Results(outputs=NOT_COMPARED, difference="the changed program leaves before its end")
+        if hidden := sorted({*changed.result["made_up"]} - {*original.result["made_up"]}):
+            return _Results(outputs=DIFFER, difference=f"torch does not see what {', '.join(hidden)} does")
+        way = {"seed": seed}
+        found, calls = self.compare(original, changed, way), True
+        if (
+            found["differs"]
+            and found["differs"].startswith(("call ", *"0123456789"))
+            and callers_change(changes, original.result["callers"], changed.result["callers"])
+        ):
+            without = self.compare(original, changed, way, calls=False)
+            if without["values"] or original.stdout.text:
+                found, calls = without, False
+        if why := found.get("unsteady"):
+            return _Results(outputs=NOT_COMPARED, difference=why)
+        if found["differs"]:
+            return _Results(outputs=DIFFER, difference=found["differs"])
+        if found["replaced"]:
+            return _Results(outputs=DIFFER, difference=f"it leaves torch changed: {', '.join(found['replaced'][:3])}")
+        words = _strictness(original.result, found, calls=calls)
+        return _Results(outputs=EQUAL, strictness=words, calls_compared=calls)
 
-    def _stdout(self, original: Run, changed: Run, seed: int) -> tuple[str, str]:
+    def compare_stdout(
+        self, original: Run, changed: Run, way: Mapping[str, Any], files: tuple[str, ...] = ()
+    ) -> tuple[str, str]:
+        """(verdict, first difference) of what two runs print."""
         verdict, difference = compare_text(original.stdout, changed.stdout)
         if verdict == EQUAL:
             return EQUAL, ""
-        if compare_text(original.stdout, self._original(seed, again=True).stdout)[0] != EQUAL:
+        if compare_text(original.stdout, self.original(way, files, again=True).stdout)[0] != EQUAL:
             return NOT_COMPARED, "what the program prints differs from run to run"
         return verdict, difference
 
     def _stderr_lines_lost(self, original: Run, changed: Run, seed: int) -> int:
         before = _count_stderr_lines(original)
         lost = before - _count_stderr_lines(changed)
-        return max(0, lost) if lost <= 0 or _count_stderr_lines(self._original(seed, again=True)) == before else 0
+        return (
+            max(0, lost) if lost <= 0 or _count_stderr_lines(self.original({"seed": seed}, again=True)) == before else 0
+        )
 
 
 def _count_stderr_lines(run: Run) -> int:
@@ -276,7 +357,7 @@ def report_of(run: Run) -> Report:
     return report_from_document({**content, "sites": sites})
 
 
-def _failure(changed: Run, before: Report, after: Report) -> str:
+def why_it_failed(changed: Run, before: Report, after: Report) -> str:
     """How the changed program failed; empty if it ended well, or in the same way as the original."""
     if changed.failure:
         return f"the changed program {changed.failure}"
@@ -289,7 +370,7 @@ def _failure(changed: Run, before: Report, after: Report) -> str:
     return ""
 
 
-def _nothing_to_compare_with(original: Run, before: Report, after: Report) -> str:
+def nothing_to_compare_with(original: Run, before: Report, after: Report) -> str:
     if original.failure:
         return f"the original program {original.failure}"
     if before.program.error and not after.program.error:
@@ -303,28 +384,17 @@ def _shorten_error(error: str) -> str:
     return " ".join([*lines[:1], *(line for line in lines if line.startswith(f"{EXPLANATION}:"))])[:300]
 
 
-def _differences(run: Run) -> dict[str, str]:
-    """The differences between a run and the run that it was compared with, by call and path."""
-    found: dict[str, str] = run.result.get("differences", {}).get("found", {})
-    return found
-
-
-def _calls_differ(original: Run, changed: Run) -> dict[str, str]:
-    """A difference if the numbers of calls differ. The calls that were kept may be fewer than were made."""
-    before, after = original.result["calls"], changed.result["calls"]
-    return {"calls": f"{after} calls of compiled code instead of {before}"} if before != after else {}
-
-
-def _strictness(run: Run) -> str:
+def _strictness(original: Mapping[str, Any], found: Mapping[str, Any], *, calls: bool) -> str:
     """Describe how equal outputs were compared, and which values were left out."""
-    words = [str(run.result["differences"]["strictness"])]
-    if not run.result["values"]:
-        words = ["they return no tensors and no numbers, and write into no tensor that is seen"]
-    if unsteady := _differences(run):
-        first = next(iter(unsteady))
-        words.append(f"without what differs from run to run, as {first} does")
-    if sampled := run.result["sampled"]:
+    words = [str(found["strictness"])]
+    if not found["values"]:
+        words = ["they return no tensors and no numbers, and the program holds none"]
+    if not calls:
+        words.append("without what compiled functions return, since the patch changes the code that calls them")
+    if found["own"]:
+        words.append(f"without what differs from run to run, as {found['own'].partition(': ')[2].partition(': ')[0]}")
+    if sampled := original["sampled"]:
         words.append(f"of {sampled} large tensors a sample of their elements")
-    if run.result["calls"] > run.result["kept_calls"]:
-        words.append(f"only the first {run.result['kept_calls']} of {run.result['calls']} calls")
+    if original["calls"] > original["kept_calls"]:
+        words.append(f"only the first {original['kept_calls']} of {original['calls']} calls")
     return "; ".join(words)

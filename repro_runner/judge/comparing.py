@@ -16,6 +16,7 @@ from repro_runner.judge.observation import (
     INPUTS,
     MEMORY,
     OUT,
+    RESULT,
     STATE,
     Call,
     Observation,
@@ -84,6 +85,45 @@ def call_differs(
         if found:
             return Difference(aspect, found)
     return None
+
+
+def programs_differ(
+    expected: Observation, actual: Observation, terms: Terms, *, calls: bool = True
+) -> Difference | None:
+    """Find the first difference between two programs that ran to their ends; None if there is none.
+
+    Without `calls`, what compiled functions return is left out.
+    """
+    if calls and len(expected.calls) != len(actual.calls):
+        return Difference(RESULT, f"{len(actual.calls)} calls of compiled code instead of {len(expected.calls)}")
+    pairs = zip(expected.calls, actual.calls, strict=True) if calls else ()
+    for number, (one, two) in enumerate(pairs, 1):
+        if found := call_differs(one, two, Observation(), Observation(), terms):
+            return replace(found, text=f"call {number}: {found.text}")
+    for aspect in ASPECTS:
+        if aspect in terms.left_out or aspect not in expected.ended:
+            continue
+        flats = expected.ended[aspect], actual.ended.get(aspect, {})
+        if aspect == STATE:
+            names = _moved_names(expected.before, actual.before)
+            own, now = (_renamed(flat, names) for flat in (actual.before, flats[1]))
+            text = _states_differ(expected.before, flats[0], own, now, terms)
+        else:
+            text = flats_differ(aspect, *flats, terms)
+        if text:
+            return Difference(aspect, f"at the end of the program, {text}")
+    return None
+
+
+def count_values(observation: Observation, *, calls: bool, unsteady: frozenset[tuple[str, str]] = frozenset()) -> int:
+    """How many tensors and numbers were returned and are held, without those that differ from run to run."""
+    flats = [(RESULT, call.seen.get(RESULT, {})) for call in observation.calls if calls]
+    flats.append((STATE, observation.ended.get(STATE, {})))
+    return sum(
+        isinstance(leaf, Mapping | int | float | complex) and (aspect, path) not in unsteady
+        for aspect, flat in flats
+        for path, leaf in flat.items()
+    )
 
 
 def _errors_differ(expected: Call, actual: Call) -> str:
@@ -288,9 +328,10 @@ def unsteady_paths(one: Observation, again: Observation, terms: Terms) -> frozen
 
 
 def _unsteady(one: Observation, again: Observation, terms: Terms) -> Iterator[tuple[str, str]]:
-    for call, other in zip(one.calls, again.calls, strict=False):
-        for aspect, flat in call.seen.items():
-            compared = other.seen.get(aspect, {})
+    pairs = [(call.seen, other.seen) for call, other in zip(one.calls, again.calls, strict=False)]
+    for seen, other_seen in (*pairs, (one.ended, again.ended)):
+        for aspect, flat in seen.items():
+            compared = other_seen.get(aspect, {})
             if aspect in (OUT, ERR):
                 if texts_differ(flat[aspect], compared.get(aspect, ""), aspect):
                     yield aspect, aspect

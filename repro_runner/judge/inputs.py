@@ -15,6 +15,14 @@ _SMALL = 64
 """Sizes up to this are tried several times as large, too."""
 SEARCHED = 24
 """How many inputs are tried to reach a branch that nothing reached."""
+ROUNDED = {
+    (torch.float32, False): 1.3e-6,
+    (torch.float32, True): 1e-3,
+    (torch.float64, False): 1e-9,
+    (torch.float64, True): 1e-9,
+}
+"""The part of the largest number of a result that may be lost by rounding: (dtype, large inputs) -> it. In between,
+numbers may have been much larger; what is right in double is not called wrong because of it."""
 _SCALES = ((10.0, 0.0), (0.01, 0.0), (1.0, 3.0), (1.0, -3.0), (-1.0, 0.0), (0.0, 1.0), (100.0, 0.0), (0.0, -1.0))
 
 

@@ -65,8 +65,8 @@ class Observation:
     calls: tuple[Call, ...] = ()
     before: Flat = field(default_factory=dict)
     """The state of the program when it was loaded."""
-    loading: Mapping[str, Flat] = field(default_factory=dict)
-    """By aspect: what it did while it was loaded."""
+    ended: Mapping[str, Flat] = field(default_factory=dict)
+    """By aspect: what a program that ran to its end did, and what it holds then."""
     replaced: Flat = field(default_factory=dict)
     """What of torch and Python is no longer what it was."""
     more: Mapping[str, Any] = field(default_factory=dict)

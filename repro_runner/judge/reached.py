@@ -9,7 +9,7 @@ import ast
 import contextlib
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,12 +18,12 @@ Position = tuple[int, int, int, int]
 
 
 @contextlib.contextmanager
-def noted(files: frozenset[str], positions: set[Position], lines: set[int]) -> Iterator[None]:
+def noted(positions: Mapping[str, set[Position]], lines: set[int]) -> Iterator[None]:
     """Add the position and the line of every instruction that runs inside the block, for code of these files."""
     ran: dict[types.CodeType, set[int]] = {}
 
     def trace(frame: types.FrameType, event: str, _argument: object) -> Any:
-        if frame.f_code.co_filename not in files:
+        if frame.f_code.co_filename not in positions:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode":
@@ -31,7 +31,7 @@ def noted(files: frozenset[str], positions: set[Position], lines: set[int]) -> I
         elif event == "line":
             lines.add(frame.f_lineno)
             if sys.version_info < (3, 11):
-                positions.add((frame.f_lineno, 0, frame.f_lineno, 1 << 20))
+                positions[frame.f_code.co_filename].add((frame.f_lineno, 0, frame.f_lineno, 1 << 20))
         return trace
 
     before = sys.gettrace()
@@ -41,7 +41,7 @@ def noted(files: frozenset[str], positions: set[Position], lines: set[int]) -> I
     finally:
         sys.settrace(before)
         for code, offsets in ran.items():
-            positions.update(_positions(code, offsets))
+            positions[code.co_filename].update(_positions(code, offsets))
 
 
 def _positions(code: types.CodeType, offsets: set[int]) -> Iterator[Position]:
@@ -58,6 +58,8 @@ class Unreached:
 
     line: int
     text: str
+    last: int
+    """Its last line."""
 
 
 def unreached(source: str, positions: set[Position], within: str = "") -> tuple[Unreached, ...]:
@@ -84,12 +86,14 @@ def _all_positions(code: types.CodeType) -> Iterator[Position]:
 
 def _collect(node: ast.AST, ran: set[Position], compiled: set[Position], found: list[Unreached]) -> None:
     if isinstance(node, ast.Assert) and node.msg is None and _span(node) in compiled - ran:
-        found.append(Unreached(node.lineno, f"{ast.unparse(node)} fails"))  # it raises what has the place of the whole
+        text = f"{ast.unparse(node)} fails"  # it raises what has the place of the whole
+        found.append(Unreached(node.lineno, text, _span(node)[2]))
     for part in _parts(node):
         if _is_part(part) and _has(part, compiled) and not _has(part, ran):
             said = " fails" if isinstance(node, ast.Assert) else ""
             shown = node if isinstance(node, ast.Assert) else part
-            found.append(Unreached(shown.lineno, ast.unparse(shown).splitlines()[0] + said))  # type: ignore[attr-defined]
+            first, _, last, _ = _span(shown)
+            found.append(Unreached(first, ast.unparse(shown).splitlines()[0] + said, last))
         else:
             _collect(part, ran, compiled, found)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import linecache
 import os
 import signal
 import traceback
@@ -51,16 +52,21 @@ class Calls:
         function: Callable[..., Any],
         draw: Callable[[int], tuple[Any, ...]],
         *,
-        functions: frozenset[str],
+        functions: frozenset[str] = frozenset(),
         device: str = "cpu",
+        files: bool = True,
+        room: Room | None = None,
     ) -> None:
-        """`draw` gives the inputs of a seed; `functions` are the names of the module that are no state: its cards."""
+        """`draw` gives the inputs of a seed; `functions` are the names of the module that are no state: its cards.
+
+        With `files`, all that is below the folder of the module is compared.
+        """
         self._module, self._function, self._draw = module, function, draw
         self._functions, self._device = functions, device
         self.seconds = 0.0
         """How long a call with other inputs than the program's own may take: it may never end. 0 is no limit."""
-        self._files = [Path(module.__file__ or "")]
-        self._room = Room()
+        self._file, self._with_files = Path(module.__file__ or ""), files
+        self._room = room or Room()
 
     def state(self) -> Flat:
         """What the program holds now."""
@@ -97,7 +103,7 @@ class Calls:
                     torch.cuda.synchronize()
             except Exception as error:  # noqa: BLE001 - whatever a program raises is its outcome
                 raised = error
-        folder = os.path.relpath(os.curdir, self._files[0].parent)
+        folder = os.path.relpath(os.curdir, self._file.parent)
         surroundings = {RANDOM: random_states(), MODES: {**modes(), "current folder": folder}}
         walk = self._walk()
         with torch.no_grad():
@@ -109,7 +115,8 @@ class Calls:
                 walk.add(value, "result")
                 seen[RESULT] = {path: walk.flat[path] for path in walk.flat if path not in held and path not in inputs}
             seen[MEMORY] = dict.fromkeys(shared_memory(walk.memory), True)
-        seen[FILES] = files_below(self._files[0].parent, self._is_ours)
+        if self._with_files:
+            seen[FILES] = files_below(self._file.parent, self._is_ours)
         return Call(
             plan=plan,
             given=before,
@@ -124,7 +131,7 @@ class Calls:
         return walk.flat
 
     def _is_ours(self, path: Path) -> bool:
-        return path in self._files or "__pycache__" in path.parts
+        return path == self._file or "__pycache__" in path.parts
 
     def _gradients(self, function: Callable[..., Any], plan: Plan, given: tuple[Any, ...]) -> Call:
         leaf = plan.gradients == "leaves"
@@ -143,9 +150,10 @@ class Calls:
     def _is_deliberate(self, error: BaseException | None) -> bool:
         """Whether a `raise` or an `assert` of the program is where it comes from."""
         frames = traceback.extract_tb(error.__traceback__ if error else None)
-        own = [frame for frame in frames if Path(frame.filename) in self._files]
+        own = [frame for frame in frames if Path(frame.filename) == self._file]
         if not own or own[-1] is not frames[-1] or own[-1].lineno is None:
             return False
-        statements = ast.walk(ast.parse(self._files[0].read_text("utf-8")))
+        text = "".join(linecache.getlines(str(self._file)))  # a changed text lies there, and the file is as it was
+        statements = ast.walk(ast.parse(text))
         lines = {node.lineno for node in statements if isinstance(node, ast.Raise | ast.Assert)}
         return own[-1].lineno in lines

@@ -9,6 +9,7 @@ import io
 import itertools
 import logging
 import operator
+import os
 import random
 import re
 import sys
@@ -16,6 +17,7 @@ import types
 import weakref
 from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -34,6 +36,7 @@ _SHARED = (tuple, frozenset, type, types.BuiltinFunctionType, torch.dtype, torch
 """What can't be changed: whether two places hold the same object is nobody's business."""
 _INNER = ("torch._", "torch.library", "torch.fx", "torch.jit", "torch.utils.hooks")
 """Modules of torch whose objects hold nothing of a program's: an operator has caches of its own."""
+_WRAPS = tuple(f"{Path(file).parent}{os.sep}" for file in (torch.__file__, Path(__file__).parent))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, functools.partial)
 
 
@@ -47,7 +50,7 @@ class Walk:
         """Path of a tensor -> where its memory begins."""
         self.left_out = 0
         """How many values were not walked, since there are too many."""
-        self._own, self._room = own_modules, room
+        self._own, self.room = own_modules, room
         self._seen: dict[int, str] = {}
         self._alive: list[Any] = []  # what is made while walking must not give its id to something else
         self._walkers: tuple[tuple[Any, Callable[[Any, str], Iterator[tuple[str, Any]]]], ...] = (
@@ -82,7 +85,7 @@ class Walk:
             self._seen[id(value)] = path
             self._alive.append(value)
         self.flat[path] = self._leaf(value)
-        if isinstance(value, torch.Tensor) and (home := _home(value)):
+        if isinstance(value, torch.Tensor) and (home := memory_of(value)):
             self.memory[path] = home
         if isinstance(value, list | tuple) and len(value) > _LONGEST and all(type(each) in PLAIN for each in value):
             self.flat[f"{path}[…]"] = described(repr(value))
@@ -90,10 +93,14 @@ class Walk:
         for place, inside in self._inside(value, path):
             self.add(inside, place, depth + 1)
 
+    def has(self, value: Any) -> bool:
+        """Whether this object was walked already."""
+        return id(value) in self._seen
+
     def _leaf(self, value: Any) -> Any:
         """What is known of the object itself."""
         if isinstance(value, torch.Tensor) or is_array(value):
-            return leaf_of(value, self._room)
+            return leaf_of(value, self.room)
         if isinstance(value, _CODE):  # every run makes new ones: their names tell nothing, what they hold does
             return described("a function")
         if isinstance(value, type):
@@ -102,11 +109,11 @@ class Walk:
             return described(f"generator at {value.gi_frame.f_lasti}" if value.gi_frame else "finished generator")
         if isinstance(value, Iterator):
             return described(_position(value))
-        if isinstance(value, collections.abc.Sized):
-            return described(f"{type(value).__qualname__} of {len(value)}")
+        if (size := _size_of(value)) is not None:
+            return described(f"{type(value).__qualname__} of {size}")
         if (text := _text_of(value)) is not None:
             return described(f"{type(value).__qualname__} {text}")
-        return leaf_of(value, self._room)
+        return leaf_of(value, self.room)
 
     def _inside(self, value: Any, path: str) -> Iterator[tuple[str, Any]]:
         """(path, value) of what the object holds."""
@@ -133,6 +140,8 @@ class Walk:
 
     def _inside_function(self, function: types.FunctionType, path: str) -> Iterator[tuple[str, Any]]:
         """What a function of the program keeps: attributes, default arguments, closure."""
+        while function.__code__.co_filename.startswith(_WRAPS) and hasattr(function, "__wrapped__"):
+            function = function.__wrapped__  # what torch, or who records it, put around a function
         if function.__module__ not in self._own:
             return
         for at, default in enumerate(function.__defaults__ or ()):
@@ -149,6 +158,13 @@ class Walk:
                 inner = getattr(each, "__func__", getattr(each, "fget", each))  # of a class method or a property
                 if is_own(name) or isinstance(inner, types.FunctionType):
                     yield f"{path}.{name}", inner
+
+
+def _size_of(value: Any) -> int | None:
+    try:
+        return len(value)
+    except Exception:  # noqa: BLE001 - its class may be the program's own
+        return None
 
 
 def is_own(name: object) -> bool:
@@ -245,7 +261,7 @@ _WITH_TEXT = {"datetime", "decimal", "fractions", "uuid", "array", "pathlib", "i
 """Modules whose objects tell all of themselves by `repr`."""
 
 
-def _home(tensor: torch.Tensor) -> int:
+def memory_of(tensor: torch.Tensor) -> int:
     """Where the memory of a tensor begins; 0 if it has none of its own, as a sparse one."""
     try:
         return tensor.untyped_storage().data_ptr()

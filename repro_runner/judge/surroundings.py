@@ -67,16 +67,19 @@ def _numbered(name: str, texts: list[str]) -> Flat:
 
 
 @contextlib.contextmanager
-def watched() -> Iterator[Effects]:
-    """Record what happens inside the block. What torch itself logs and warns of is about compiling, and is left out."""
+def watched(*, streams: bool = True) -> Iterator[Effects]:
+    """Record what happens inside the block. What torch itself logs and warns of is about compiling, and is left out.
+
+    Without `streams`, what is written to standard output and error goes there.
+    """
     effects = Effects()
     with contextlib.ExitStack() as undo:
         undo.enter_context(_records(effects.records))
         undo.enter_context(_warnings(effects.warned))
         undo.enter_context(_events(effects.events))
-        streams = {name: undo.enter_context(written_to(stream)) for name, stream in _STREAMS.items()}
+        texts = {name: undo.enter_context(written_to(stream)) for name, stream in _STREAMS.items() if streams}
         yield effects
-    effects.text = {name: "".join(parts) for name, parts in streams.items()}
+    effects.text = {name: "".join(parts) for name, parts in texts.items()}
 
 
 _STREAMS = {"standard output": 1, "standard error": 2}
@@ -199,14 +202,60 @@ def _by_torch() -> bool:
 
 def files_below(folder: Path, ignored: Callable[[Path], bool] = lambda _: False) -> Flat:
     """Each file below a folder: its size and the hash of its content."""
-    found: Flat = {}
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink() and not ignored(path):
-            with contextlib.suppress(OSError), path.open("rb") as file:
-                content = file.read(_LONGEST_FILE)
-                digest = hashlib.sha256(content).hexdigest()[:16]
-                found[str(path.relative_to(folder))] = f"{path.stat().st_size} bytes, sha256 {digest}"
-    return found
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink() and not ignored(path))
+    return {str(path.relative_to(folder)): _told(content) for path in paths if (content := _content(path)) is not None}
+
+
+class WrittenFiles:
+    """The files below a user's folder that are written from now on. Of one that only grew, what was added."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._before = {path: (path.stat().st_mtime_ns, *_size_and_hash(path)) for path in self._files()}
+
+    def flat(self) -> Flat:
+        """What was written until now, by path; and what is gone."""
+        now = {path: content for path in self._files() if (content := self._new_content(path)) is not None}
+        gone = {path: "gone" for path in self._before if not path.exists()}
+        return {str(path.relative_to(self._folder)): said for path, said in sorted({**now, **gone}.items())}
+
+    def _new_content(self, path: Path) -> str | None:
+        changed, size, digest = self._before.get(path, (0, 0, ""))
+        if path.stat().st_mtime_ns == changed or (content := _content(path)) is None:
+            return None
+        has_grown = size < len(content) and digest and _digest(content[:size]) == digest
+        return _told(content[size:] if has_grown else content)
+
+    def _files(self) -> Iterator[Path]:
+        """Not those of libraries and tools, and not too many."""
+        seen = 0
+        for root, folders, names in os.walk(self._folder):
+            folders[:] = [name for name in folders if not name.startswith((".", "__")) and name not in _NOT_WRITTEN]
+            for path in (Path(root, name) for name in names if not name.endswith(".pyc")):
+                if (seen := seen + 1) > _MOST_FILES:
+                    return
+                if path.is_file() and not path.is_symlink():
+                    yield path
+
+
+_NOT_WRITTEN = {"site-packages", "node_modules"}
+_MOST_FILES = 5000
+_SMALL = 1 << 20
+
+
+def _size_and_hash(path: Path) -> tuple[int, str]:
+    size = path.stat().st_size
+    return size, _digest(_content(path) or b"") if size <= _SMALL else ""
+
+
+def _content(path: Path) -> bytes | None:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(_LONGEST_FILE)
+    return None
+
+
+def _told(content: bytes) -> str:
+    return f"{len(content)} bytes, sha256 {_digest(content)}"
 
 
 def modes() -> Flat:
@@ -229,11 +278,15 @@ def modes() -> Flat:
         "dispatch modes": dispatch_modes(),
         "recursion limit": sys.getrecursionlimit(),
         "garbage collection": gc.isenabled(),
-        "environment variables": _digest(str(sorted(os.environ.items()))),
+        "environment variables": _digest(str(sorted(one for one in os.environ.items() if one[0] not in _OF_A_RUN))),
         "filters of warnings": len(warnings.filters),
         "level of the root logger": logging.getLogger().level,
         "loggers switched off below": logging.root.manager.disable,
     }
+
+
+_OF_A_RUN = {"TMPDIR", "PYTHONPATH", "GRAPHBREAK_PROCESSES"}
+"""Variables that name the folder of a run, which is another in each."""
 
 
 def random_states() -> Flat:

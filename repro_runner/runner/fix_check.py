@@ -6,12 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-import torch
-
 from registry.model import LIMIT_KINDS, SEEDS
 from repro_runner.judge.comparing import Difference, Terms, call_differs
 from repro_runner.judge.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
-from repro_runner.judge.inputs import kind_of
+from repro_runner.judge.inputs import ROUNDED, kind_of
 from repro_runner.judge.observation import (
     ERR,
     ERROR,
@@ -35,14 +33,6 @@ from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Sett
 
 _EFFECTS = frozenset({STATE, MEMORY, OUT, ERR, RECORDS, WARNINGS, FILES, EVENTS, RANDOM, MODES})
 """What EFFECTS excuses."""
-_ROUNDED = {
-    (torch.float32, False): 1.3e-6,
-    (torch.float32, True): 1e-3,
-    (torch.float64, False): 1e-9,
-    (torch.float64, True): 1e-9,
-}
-"""The part of the largest number of a result that may be lost by rounding: (dtype, large inputs) -> it. In between,
-numbers may have been much larger; what is right in double is not called wrong because of it."""
 _OF_COMPILERS = frozenset({RANDOM, MODES, WARNINGS})
 """What a compiler does in another way, or leaves behind itself."""
 _AGAIN = 8
@@ -160,7 +150,7 @@ class _FixCheck:
         if self._program.eager_raises:
             left_out |= {STATE}
         if plan.variation:
-            rounded = _ROUNDED[setting.dtype, "large" in plan.variation]
+            rounded = ROUNDED[setting.dtype, "large" in plan.variation]
             terms = replace(terms, closeness=replace(terms.closeness, by_size=rounded, ignored=frozenset({"stride"})))
         return replace(terms, left_out=left_out)
 

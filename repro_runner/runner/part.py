@@ -137,7 +137,7 @@ class Part:
         file = str(self.module.__file__)
         for plan in plans:
             new: set[tuple[int, int, int, int]] = set()
-            with noted(frozenset({file}), new, lines if plan.seed in SEEDS and not plan.variation else set()):
+            with noted({file: new}, lines if plan.seed in SEEDS and not plan.variation else set()):
                 calls += self.calls.make(self.function, [plan])
             # An input that was only searched for counts if it reaches something.
             if not plan.variation.startswith("other side") or (not calls[-1].failed and new - positions):

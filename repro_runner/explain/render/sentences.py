@@ -11,8 +11,9 @@ from registry.model import Category
 from registry.versions import version_key
 from repro_runner.explain.site import (
     EXPORT_STOPPED,
+    HOLDS,
+    HOLDS_FOR_WHAT_RAN,
     ONE_GRAPH,
-    VERIFIED,
     Observed,
     OwnFix,
     Program,
@@ -248,24 +249,27 @@ def own_fix(fix: OwnFix) -> tuple[str, str]:
     """What a fix of the user's own code does, and what running it gave."""
     changes = f" What else changes: {fix.changes}." if fix.changes else ""
     outcome = f"{counted(fix.breaks_before, 'break site')} before, {fix.breaks_after} after"
+    open_ends = f"; it {fix.verdict}; {fix.reason}" if fix.reason else ""
     return (
         f"{fix.title[:1].upper()}{fix.title[1:]}.{changes}",
-        f"run on your code with all fixes: {outcome}, outputs {fix.outputs.partition(' ')[0]}",
+        f"run on your code with all fixes: {outcome}, outputs {fix.outputs.partition(' ')[0]}{open_ends}",
     )
 
 
 def verified(suggestion: Suggestion) -> bool:
     """Whether a model's patch was run and passed all checks."""
-    return suggestion.verdict == VERIFIED
+    return suggestion.verdict in (HOLDS, HOLDS_FOR_WHAT_RAN)
 
 
 def suggested(suggestion: Suggestion) -> str:
-    """The verdict on a suggestion: `verified by running it: 7 break sites before, 6 after, results equal`."""
+    """The verdict on a suggestion: `holds, by running it: 7 break sites before, 6 after, results equal`."""
     if not verified(suggestion):
         return f"{suggestion.model}, {suggestion.verdict}: {suggestion.reason}"
     before = counted(suggestion.breaks_before or 0, "break site")
     outcome = f"{before} before, {suggestion.breaks_after} after, results {suggestion.outputs}"
-    return "; ".join([f"{suggestion.model}, verified by running it: {outcome}", *suggestion.notes])
+    open_ends = [suggestion.reason] if suggestion.reason else []
+    said = f"{suggestion.model}, {suggestion.verdict}, by running it: {outcome}"
+    return "; ".join([said, *open_ends, *suggestion.notes])
 
 
 def share(category: Category, count: int, total: int) -> str:

@@ -13,7 +13,7 @@ import torch
 from registry.advice import Advisor
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.assistant import NO_ANSWER, NOT_VERIFIED, VERIFIED, Settings, Suggestion, ask, render_prompts
+from repro_runner.assistant import NO_ANSWER, REFUSED, VERIFIED, Settings, Suggestion, ask, render_prompts
 from repro_runner.explain import Report
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
@@ -138,14 +138,14 @@ def test_a_patch_that_mends_the_break_is_verified(asked: Asked) -> None:
 
 def test_a_patch_with_the_results_in_it_fails_on_other_inputs(asked: Asked) -> None:
     found = asked.suggestions["return x * x.sum().item()"]
-    assert found.verdict == NOT_VERIFIED
+    assert found.verdict == REFUSED
     assert found.reason.startswith("on other random inputs, results differ: call 1")
     assert (found.breaks_before, found.breaks_after, found.outputs) == (3, 2, "differ")
 
 
 def test_a_patch_that_turns_compilation_off_is_not_run(asked: Asked) -> None:
     found = asked.suggestions['print("still here")']
-    assert (found.verdict, found.breaks_after, found.outputs) == (NOT_VERIFIED, None, "")
+    assert (found.verdict, found.breaks_after, found.outputs) == (REFUSED, None, "")
     assert found.reason == "not run: it turns compilation off (disable)"
     assert found.patch
 
@@ -192,12 +192,12 @@ def test_without_an_answer_the_offline_one_stands(asked: Asked) -> None:
     ("answer", "verdict", "reason"),
     [
         ("As a language model, I like breaks.", NO_ANSWER, "the answer is not in the form that was asked for"),
-        ("CAUSE: a library's.\nNO PATCH", NOT_VERIFIED, "the model gives no patch"),
-        (GOOD.replace("x - 1", "x - 2"), NOT_VERIFIED, "block 1 of the patch is not found in the code"),
-        (GOOD.replace("torch.where(", "torch.where(("), NOT_VERIFIED, "not run: the patched code does not parse"),
+        ("CAUSE: a library's.\nNO PATCH", REFUSED, "the model gives no patch"),
+        (GOOD.replace("x - 1", "x - 2"), REFUSED, "block 1 of the patch is not found in the code"),
+        (GOOD.replace("torch.where(", "torch.where(("), REFUSED, "not run: the patched code does not parse"),
         (
             GOOD.replace("    return torch.where", "    import os; os.system('true')\n    return torch.where"),
-            NOT_VERIFIED,
+            REFUSED,
             "not run: it goes beyond plain torch code: it imports os; it uses os.system('true')",
         ),
     ],

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from repro_runner.explain.program import ProgramToRun
-from repro_runner.explain.site import NOT_VERIFIED, VERIFIED
-from repro_runner.fix_report.judging import NOT_RUN, JudgedPatch, judge_patch
+from repro_runner.explain.site import HOLDS, REFUSED
+from repro_runner.fix_report.judging import JudgedPatch, judge_patch
 from repro_runner.fix_report.trial import TrialRunner
 
 pytestmark = pytest.mark.torch
@@ -68,30 +68,30 @@ def judge(trials: TrialRunner, project: Path, *, less_output: bool = False, **af
     return judge_patch(trials, changes, less_output=less_output, tell=lambda _: None)
 
 
-def test_a_patch_of_two_files_is_verified(trials: TrialRunner, project: Path) -> None:
+def test_a_patch_of_two_files_holds(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, parts=FIXED_PARTS, train=WITHOUT_ITEM)
-    assert (judged.verdict, judged.reason, judged.notes) == (VERIFIED, "", ())
+    assert (judged.verdict, judged.reason, judged.notes) == (HOLDS, "", ())
     assert (judged.breaks_before, judged.breaks_after, judged.outputs) == (3, 1, "equal")
     assert [site.gb_ids for site in judged.sites_after] == [("GB0059",)]
     assert (project / "train.py").read_text() == PROGRAM
 
 
-def test_a_patch_that_deletes_a_print_is_not_verified(trials: TrialRunner, project: Path) -> None:
+def test_a_patch_that_deletes_a_print_is_refused(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, train=WITHOUT_PRINT)
-    assert (judged.verdict, judged.reason) == (NOT_VERIFIED, "the program prints less: 1 lines instead of 2")
+    assert (judged.verdict, judged.reason) == (REFUSED, "the program prints less: 1 lines instead of 2")
     assert (judged.breaks_before, judged.breaks_after) == (3, 2)
 
 
 @pytest.mark.prove
 def test_a_user_may_allow_that_it_prints_less(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, train=WITHOUT_PRINT, less_output=True)
-    assert (judged.verdict, judged.notes) == (VERIFIED, ("the program prints less: 1 lines instead of 2",))
+    assert (judged.verdict, judged.notes) == (HOLDS, ("the program prints less: 1 lines instead of 2",))
 
 
 @pytest.mark.prove
-def test_another_result_is_not_verified(trials: TrialRunner, project: Path) -> None:
+def test_another_result_is_refused(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, train=WITHOUT_ITEM.replace("x.sum()", "x.mean()"))
-    assert judged.verdict == NOT_VERIFIED
+    assert judged.verdict == REFUSED
     assert judged.reason.startswith("results differ: call 1")
 
 
@@ -106,7 +106,7 @@ def test_another_result_is_not_verified(trials: TrialRunner, project: Path) -> N
 )
 def test_a_patch_that_dodges_is_not_run(trials: TrialRunner, project: Path, train: str, told: str) -> None:
     judged = judge(trials, project, train=train)
-    assert (judged.verdict, judged.breaks_after, judged.outputs) == (NOT_RUN, None, "")
+    assert (judged.verdict, judged.was_run, judged.breaks_after, judged.outputs) == (REFUSED, False, None, "")
     assert judged.reason.startswith(told)
 
 

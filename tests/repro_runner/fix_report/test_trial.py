@@ -17,7 +17,6 @@ import pytest
 import torch
 
 from repro_runner.explain.program import ProgramToRun
-from repro_runner.fix_report.call_values import Keeper, find_differences, read_calls, strictness, write_calls
 from repro_runner.fix_report.children import Children
 from repro_runner.fix_report.compiled_calls import record_compiled_calls
 from repro_runner.fix_report.tasks import substituted
@@ -30,7 +29,12 @@ from repro_runner.fix_report.trial import (
     TrialRunner,
     compare_text,
 )
+from repro_runner.judge.comparing import Terms, flats_differ
+from repro_runner.judge.leaves import Closeness, Flat, Room
+from repro_runner.judge.observation import RESULT
+from repro_runner.judge.state import Walk
 from repro_runner.process import Output
+from repro_runner.values import describe_tolerances
 
 pytestmark = pytest.mark.torch
 
@@ -323,14 +327,11 @@ def test_outermost_compiled_calls_are_recorded_once_and_in_order() -> None:
         with pytest.raises(Exception):  # noqa: B017  what Dynamo makes of an IndexError differs between releases
             failing(torch.ones(2))
         torch.compiler.disable(lambda x: x)(torch.ones(2))  # type: ignore[no-untyped-call]
-    assert [list(call)[:3] for call in recording.calls[:3]] == [
-        ["result", "result.left", "result.right"],
-        *[["result"]] * 2,
-    ]
-    assert recording.calls[0]["result"] == "Pair of 2"
-    assert recording.calls[0]["result.right[1]"] == 1.0
-    assert torch.equal(recording.calls[1]["result"]["tensor"], recording.calls[2]["result"]["tensor"])
-    assert recording.calls[3]["result"].startswith("raised ")
+    first, second, third = (dict(call.seen[RESULT]) for call in recording.calls[:3])
+    assert list(first) == ["result", "result[0]", "result[1]", "result[1][0]", "result[1][1]"]
+    assert (first["result"], first["result[1][1]"]) == (("is", "Pair of 2"), 1.0)
+    assert torch.equal(second["result"]["parts"][0], third["result"]["parts"][0])
+    assert recording.calls[3].error[0]
     assert recording.backends == {"eager"}
     assert (recording.ops_run, recording.graphs) == (3, 2)
     with record_compiled_calls() as later:
@@ -356,126 +357,130 @@ def test_what_a_call_writes_into_is_kept_with_what_it_returns() -> None:
     with record_compiled_calls() as recording:
         torch.compile(step, backend="eager")(torch.randn(4, 2), [torch.zeros(1), torch.zeros(1)])
     (call,) = recording.calls
-    written = {path.removesuffix(" after the call") for path in call if path != "result"}
+    written = {path.removesuffix(" after the call") for path in call.seen[RESULT] if path != "result"}
     assert written >= {"argument 2[0]", "norm.weight", "norm.weight.grad", "norm.running_mean", "total"}
     assert "argument 1" not in written
     assert "argument 2[1]" not in written
 
 
-class Noting(torch.nn.Module):
-    def __init__(self, note: Any) -> None:
-        super().__init__()
-        self.inner = torch.nn.Identity()
-        self.inner.notes, self.calls, self._note = [], 0, note  # type: ignore[assignment]
+HOLDING = """\
+import torch
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.calls += 1
-        for each in self._note(x):
-            self.inner.notes.append(each)  # type: ignore[operator, union-attr]
+listed = []
+totals = {"steps": 0}
+
+
+class Noting(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.notes = []
+
+    def forward(self, x):
+        torch._dynamo.graph_break()
+        self.notes.append(x.sum().item())
         return x + 1
 
 
+def main():
+    model = Noting()
+    compiled = torch.compile(model, backend="eager")
+    for _ in range(2):
+        compiled(torch.ones(3))
+    totals["steps"] += 2
+    listed.append(1)
+
+
+main()
+"""
+
+
 @pytest.mark.parametrize(
-    ("note", "difference"),
+    ("before", "after", "difference"),
     [
-        (lambda x: [x.sum().item()], ""),
-        (lambda x: [x.sum()], ""),
-        (lambda _: [], "at the end of the program, self.inner.notes: 'list of 0' instead of 'list of 2'"),
-        (lambda _: [0.5], "at the end of the program, self.inner.notes[0]: 0.5 instead of 3.0"),
+        ("        torch._dynamo.graph_break()\n", "", ""),
+        ("append(x.sum().item())", "append(x.sum())", "self.notes[0]: a tensor float32 [] instead of 3.0"),
+        ("append(x.sum().item())", "append(x.mean().item())", "self.notes[0]: 1.0 instead of 3.0"),
+        ("        self.notes.append(x.sum().item())\n", "", "self is not changed, as it is in eager (self.notes[0])"),
+        ("    listed.append(1)\n", "    listed.append(2)\n", "listed[0]: 2 instead of 1"),
+        ('    totals["steps"] += 2\n', "", "totals is not changed, as it is in eager (totals['steps'])"),
+        ("listed = []\n", "listed = []\nmore = [1]\n", ""),
     ],
 )
-def test_python_values_that_a_module_holds_in_the_end_are_compared(note: Any, difference: str) -> None:
-    def held(note: Any) -> list[dict[str, Any]]:
-        torch._dynamo.reset()
-        with record_compiled_calls() as recording:
-            compiled = torch.compile(Noting(note), backend="eager")
-            for _ in range(2):
-                compiled(torch.ones(3))
-        return [recording.at_the_end()]
-
-    assert first_difference(held(lambda x: [x.sum().item()]), held(note)) == difference
-
-
-LISTED: list[float] = []
+def test_what_a_program_holds_in_the_end_is_compared(
+    tmp_path: Path, children: Children, before: str, after: str, difference: str
+) -> None:
+    script = tmp_path / "holding.py"
+    script.write_text(HOLDING)
+    assert HOLDING.count(before) == 1
+    with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
+        trial = trials.try_source(HOLDING.replace(before, after))
+    assert (trial.ran, trial.outputs) == (True, DIFFER if difference else EQUAL)
+    assert trial.difference == (f"at the end of the program, {difference}" if difference else "")
 
 
-def test_lists_of_the_programs_module_are_compared_and_new_ones_are_not() -> None:
-    def held(*, note: bool) -> list[dict[str, Any]]:
-        torch._dynamo.reset()
-        LISTED.clear()
-        with record_compiled_calls() as recording:
-            torch.compile(lambda x: x + 1, backend="eager")(torch.ones(3))
-        LISTED.extend([1.0] * note)  # outside of the compiled function is as good
-        return [recording.at_the_end()]
-
-    noted = held(note=True)
-    assert first_difference(noted, held(note=True)) == ""
-    assert "'list of 0' instead of 'list of 1'" in first_difference(noted, held(note=False))
-    without = [{path: value for path, value in noted[0].items() if "LISTED" not in path}]
-    assert first_difference(without, noted) == ""
+def flat(value: Any, room: Room | None = None) -> Flat:
+    walk = Walk(frozenset(), room or Room())
+    walk.add(value, "result")
+    return walk.flat
 
 
-def kept(value: Any) -> list[dict[str, Any]]:
-    return [Keeper().flat(value)]
-
-
-def first_difference(expected: list[dict[str, Any]], actual: list[dict[str, Any]], *, exact: bool = True) -> str:
-    return next(iter(find_differences(expected, actual, exact=exact).values()), "")
+def first_difference(expected: Flat, actual: Flat, *, exact: bool = True) -> str:
+    return flats_differ(RESULT, expected, actual, Terms(closeness=Closeness(fused=not exact)))
 
 
 @pytest.mark.parametrize(
     ("one", "two", "difference"),
     [
         (torch.ones(2), torch.ones(2), ""),
-        (torch.ones(2), torch.ones(3), "call 1: result: shape [3] instead of [2]"),
-        (torch.ones(2), torch.ones(2).double(), "call 1: result: dtype torch.float64 instead of torch.float32"),
-        (torch.ones(2, 2), torch.ones(2, 2).t(), "call 1: result: stride [1, 2] instead of [2, 1]"),
-        ([1, "a"], [1, "b"], "call 1: result[1]: 'b' instead of 'a'"),
-        ([1], (1,), "call 1: result: 'tuple of 1' instead of 'list of 1'"),
-        ({1, 2}, {1, 3}, "call 1: result[1]: 3 instead of 2"),
-        (Record(1), Record(2), "call 1: result.value: 2 instead of 1"),
-        (torch.ones(1), torch.ones(1, requires_grad=True), "call 1: result: requires_grad True instead of False"),
-        ({"a": 1}, {"b": 1}, "call 1: result['a']: nothing instead of 1"),
+        (torch.ones(2), torch.ones(3), "result: shape (3,) instead of (2,)"),
+        (torch.ones(2), torch.ones(2).double(), "result: dtype torch.float64 instead of torch.float32"),
+        (torch.ones(2, 2), torch.ones(2, 2).t(), "result: stride (1, 2) instead of (2, 1)"),
+        ([1, "a"], [1, "b"], "result[1]: 'b' instead of 'a'"),
+        ([1], (1,), "result: tuple of 1 instead of list of 1"),
+        ({1, 2}, {1, 3}, "result{1}: 3 instead of 2"),
+        (Record(1), Record(2), "result.value: 2 instead of 1"),
+        (torch.ones(1), torch.ones(1, requires_grad=True), "result: requires_grad True instead of False"),
+        ({"a": 1}, {"b": 1}, "result['a']: nothing instead of 1"),
         (torch.tensor([float("nan")]), torch.tensor([float("nan")]), ""),
-        (2**24, 2**24 + 1, "call 1: result: 16777217 instead of 16777216"),
-        (None, torch.ones(1), "call 1: result: a tensor torch.float32 [1] instead of None"),
+        (2**24, 2**24 + 1, "result: 16777217 instead of 16777216"),
+        (None, torch.ones(1), "result: a tensor float32 [1] instead of None"),
         (object(), object(), ""),
     ],
     ids=lambda value: value if isinstance(value, str) else type(value).__name__,  # an address is another in each worker
 )
-def test_values_are_compared_strictly(tmp_path: Path, one: Any, two: Any, difference: str) -> None:
-    write_calls(tmp_path / "calls.pt", kept(one))
-    assert first_difference(read_calls(tmp_path / "calls.pt"), kept(two)) == difference
+def test_values_are_compared_strictly(one: Any, two: Any, difference: str) -> None:
+    assert first_difference(flat(one), flat(two)) == difference
 
 
 @pytest.mark.parametrize(("factor", "exact", "equal"), [(1e-5, True, False), (1e-5, False, True), (1e-3, False, False)])
 def test_generated_kernels_may_round_a_little_otherwise(factor: float, exact: bool, equal: bool) -> None:
     one = torch.full((3,), 100.0)
-    assert (first_difference(kept(one), kept(one * (1 + factor)), exact=exact) == "") is equal
+    assert (first_difference(flat(one), flat(one * (1 + factor)), exact=exact) == "") is equal
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64], ids=str)
 def test_the_tolerance_that_is_printed_is_the_one_in_force(dtype: torch.dtype) -> None:
-    printed = re.search(rf"\b{str(dtype).removeprefix('torch.')} (\S+) and ([^\s,]+)", strictness(exact=False))
+    described = describe_tolerances(fused=True)
+    printed = re.search(rf"\b{str(dtype).removeprefix('torch.')} (\S+) and ([^\s,]+)", described)
     assert printed is not None
     allowed = sum(map(float, printed.groups()))  # of 1.0: relative and absolute
     one = torch.ones(1, dtype=torch.float64)
     within, beyond = ((one + by * allowed).to(dtype) for by in (0.7, 1.5))
-    assert first_difference(kept(one.to(dtype)), kept(within), exact=False) == ""
-    assert first_difference(kept(one.to(dtype)), kept(beyond), exact=False) != ""
+    assert first_difference(flat(one.to(dtype)), flat(within), exact=False) == ""
+    assert first_difference(flat(one.to(dtype)), flat(beyond), exact=False) != ""
 
 
 def test_a_large_tensor_is_compared_by_a_sample_and_by_its_shape() -> None:
     large = torch.zeros(5 << 20)
-    keeper = Keeper()
-    flat = keeper.flat(large)
-    assert keeper.sampled == 1
-    assert flat["result"]["tensor"].numel() < 10_000
-    assert first_difference([flat], kept(large)) == ""
-    assert first_difference([flat], kept(large + 1)) != ""
-    assert first_difference([flat], kept(torch.zeros(6 << 20))).startswith("call 1: result: shape")
-    full = Keeper(left=10)
-    full.flat([torch.ones(4), torch.ones(2)])
+    room = Room()
+    sampled = flat(large, room)
+    assert room.sampled == 1
+    assert sampled["result"]["parts"][0].numel() < 10_000
+    assert first_difference(sampled, flat(large)) == ""
+    assert first_difference(sampled, flat(large + 1)) != ""
+    assert first_difference(sampled, flat(torch.zeros(6 << 20))).startswith("result: shape")
+    full = Room(left=10)
+    flat([torch.ones(4), torch.ones(2)], full)
     assert full.sampled == 1
 
 
