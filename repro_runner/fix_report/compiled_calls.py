@@ -78,8 +78,8 @@ class Recording:
     """What the calls could reach, by name. It is kept alive: the program's own names are gone at the end."""
     first_calls: dict[str, FirstCall] = field(default_factory=dict)
     """By the name of the function."""
-    callers: set[tuple[str, int]] = field(default_factory=set)
-    """(file, first line) of the code from which they were called."""
+    callers: set[tuple[str, int, int]] = field(default_factory=set)
+    """(file, first line, line of the call) of the code from which they were called."""
     is_over: bool = False
     """Whether what is called now is no part of the program any more."""
 
@@ -170,10 +170,10 @@ def _copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
     return found
 
 
-def _callers() -> Iterator[tuple[str, int]]:
+def _callers() -> Iterator[tuple[str, int, int]]:
     frame = sys._getframe(2)
     while frame is not None:
-        yield frame.f_code.co_filename, frame.f_code.co_firstlineno
+        yield frame.f_code.co_filename, frame.f_code.co_firstlineno, frame.f_lineno
         frame = frame.f_back  # type: ignore[assignment]
 
 
@@ -226,7 +226,7 @@ def _is_wrapper(compiled: Any, fn: Any) -> bool:
 def _counted_compiler(original: Callable[..., Any], recording: Recording) -> Callable[..., Any]:
     @functools.wraps(original)
     def call_user_compiler(graph: Any, module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> Any:
-        ops = sum(node.op.startswith("call_") for node in module.graph.nodes)
+        ops = sum(map(_is_work, module.graph.nodes))
         compiled = original(graph, module, *args, **kwargs)
         recording.graphs += 1
         recording.targets += calls_of(module)
@@ -240,6 +240,11 @@ def _counted_compiler(original: Callable[..., Any], recording: Recording) -> Cal
         return run
 
     return call_user_compiler
+
+
+def _is_work(node: torch.fx.Node) -> bool:
+    """Whether it computes a tensor. Breaks hand on Python's numbers as tensors, which are then read again."""
+    return isinstance(node.meta.get("example_value"), torch.Tensor | tuple | list) and node.op.startswith("call_")
 
 
 def _backend_name(compiler: Any) -> str:
@@ -275,7 +280,10 @@ class State:
     def written(self) -> Iterator[tuple[str, torch.Tensor]]:
         """The tensors and gradients whose version has changed, new gradients, and small buffers in training."""
         for name, tensor, version, gradient_version in self._tensors:
-            if _version(tensor) != version or id(tensor) in self._statistics:
+            is_small_argument = (
+                name.startswith("argument") and tensor.numel() <= _SMALL
+            )  # to write what is there is none
+            if _version(tensor) != version or id(tensor) in self._statistics or is_small_argument:
                 yield name, tensor
             gradient = _gradient(tensor)
             if gradient is not None and _version(gradient) != gradient_version:

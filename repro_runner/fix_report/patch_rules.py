@@ -71,6 +71,11 @@ _CONFIG = (
 _MOST_NUMBERS = 12
 
 
+def is_allowed_setting(name: str) -> bool:
+    """Whether a patch may change this: a flag of Dynamo for what can be traced, by its whole name."""
+    return name.startswith(tuple(f"torch._dynamo.config.{start}" for start in _CONFIG))
+
+
 def find_refusals(before: str, after: str) -> list[str]:
     """The reasons why the patched text must not be run; empty if it may be. Raises SyntaxError."""
     old, new = ast.parse(before), ast.parse(after)
@@ -83,7 +88,8 @@ def find_dodges(before: str, after: str) -> list[str]:
     found = [
         f"it {_DODGES[name]} ({name})" for name in sorted(_added(find_words(old), find_words(new))) if name in _DODGES
     ]
-    if Counter(_compile_calls(old)) != Counter(_compile_calls(new)):
+    compiled, now = Counter(_compile_calls(old)), Counter(_compile_calls(new))
+    if compiled - now or now.keys() - compiled.keys():
         found.append("it changes how torch.compile is called")
     if sum(1 for _ in _broad_handlers(new)) > sum(1 for _ in _broad_handlers(old)):
         found.append("it catches every exception")

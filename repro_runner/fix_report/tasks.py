@@ -25,6 +25,7 @@ import torch
 from repro_runner.capture import capture_breaks
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
+from repro_runner.fix_report.patch_rules import is_allowed_setting
 from repro_runner.fix_report.patches.branches import PROBE
 from repro_runner.fix_report.share import NO_COUNT, measuring
 from repro_runner.judge.comparing import Terms, call_differs, count_values, programs_differ, unsteady_paths
@@ -58,6 +59,7 @@ def compare_runs(arguments: dict[str, Any], _folder: Path) -> dict[str, Any]:
         terms = replace(terms, unsteady=unsteady_paths(expected, again, terms))
     found = programs_differ(expected, actual, terms, calls=arguments["calls"])
     changed = sorted(name for name, now in actual.replaced.items() if expected.replaced.get(name) != now)
+    changed = [name for name in changed if not is_allowed_setting(name)]
     return {
         "differs": found.text if found else "",
         "aspect": found.aspect if found else "",

@@ -25,15 +25,18 @@ def touched_lines(before: str, after: str) -> tuple[set[int], set[int]]:
 
 
 def callers_change(changes: Mapping[str, str], before: Sequence[Sequence[Any]], after: Sequence[Sequence[Any]]) -> bool:
-    """Whether a patch changes code from which compiled functions are called. The callers are (file, first line)."""
+    """Whether a patch changes what follows a call of a compiled function, where it is called.
+
+    The callers are (file, first line, line of the call).
+    """
     for path, text in changes.items():
         old_text = read_source(Path(path)).text
         old, new = touched_lines(old_text, text)
         file = os.path.abspath(path)  # noqa: PTH100 - the name under which Python runs it
         for lines, source, callers in ((old, old_text, before), (new, text, after)):
             functions = _functions(source)
-            first_lines = {line for name, line in callers if name == file}
-            if any(_is_of(line, functions, first_lines) for line in lines):
+            calls = {(first, call) for name, first, call in callers if name == file}
+            if any(_follows(line, functions, calls) for line in lines):
                 return True
     return False
 
@@ -51,10 +54,12 @@ def _functions(text: str) -> list[tuple[int, int]]:
     ]
 
 
-def _is_of(line: int, functions: list[tuple[int, int]], callers: set[int]) -> bool:
+def _follows(line: int, functions: list[tuple[int, int]], calls: set[tuple[int, int]]) -> bool:
+    """Whether a line is at or after the first call in the function that it is in, or in the module itself."""
     inner = max((first for first, last in functions if first <= line <= last), default=0)
     starts = {first for first, _ in functions}
-    return inner in callers if inner else bool(callers - starts)
+    own = [call for first, call in calls if (first == inner if inner else first not in starts)]
+    return bool(own) and line >= min(own)
 
 
 def never_reached(

@@ -16,6 +16,7 @@ from repro_runner.judge.observation import (
     INPUTS,
     MEMORY,
     OUT,
+    RANDOM,
     RESULT,
     STATE,
     Call,
@@ -72,6 +73,10 @@ def call_differs(
         one, two = expected.seen[aspect], _renamed(actual.seen[aspect], names)
         if aspect == INPUTS and STATE in terms.left_out:  # what objects hold besides tensors is state
             one, two = ({path: leaf for path, leaf in flat.items() if isinstance(leaf, Mapping)} for flat in (one, two))
+        if aspect == RANDOM:  # a generator may be made later
+            one, two = (
+                {path: leaf for path, leaf in flat.items() if path in one and path in two} for flat in (one, two)
+            )
         if aspect == STATE:
             found = _states_differ(before.before, one, _renamed(after.before, names), two, terms)
         elif aspect == MEMORY:
@@ -109,7 +114,8 @@ def programs_differ(
             own, now = (_renamed(flat, names) for flat in (actual.before, flats[1]))
             text = _states_differ(expected.before, flats[0], own, now, terms)
         else:
-            text = flats_differ(aspect, *flats, terms)
+            both = flats[0].keys() & flats[1].keys() if aspect == RANDOM else {*flats[0], *flats[1]}
+            text = flats_differ(aspect, *({path: flat[path] for path in flat if path in both} for flat in flats), terms)
         if text:
             return Difference(aspect, f"at the end of the program, {text}")
     return None

@@ -35,6 +35,7 @@ def noted(positions: Mapping[str, set[Position]], lines: set[int]) -> Iterator[N
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 looks for opcodes only if some frame wants them already
     sys.settrace(trace)
     try:
         yield
