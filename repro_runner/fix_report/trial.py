@@ -117,7 +117,7 @@ class Trial:
             return f"torch's own log still reports {self.reports_after} breaks, before {self.reports_before}"
         # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need fewer; but where
         # the callers change, too, the work may have moved to them.
-        if (self.callers_change and self.ops_after * 3 < ops * 2) or (ops and not self.graphs_after):
+        if (self.callers_change and self.ops_after * 2 < ops) or (ops and not self.graphs_after):
             return f"it takes work out of the compiled code: {self.ops_after} ops ran in graphs, before {ops}"
         return ""
 

@@ -24,6 +24,7 @@ from repro_runner.judge.observation import (
 )
 
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.(?P<places>\d*))?(?:e(?P<exponent>[+-]?\d+))?|inf|nan)", re.IGNORECASE)
+_PLACE = re.compile(r"\[\d+\]")
 _LAYOUT = re.compile(r"\btensor\(|[\s()\[\],]+")
 """In `tensor([0.1235])`. torch's own `print` for graphs writes 0.12345679 for the same tensor."""
 _ROOT = re.compile(r"[\w ]+?(?='s |[.\[{]|$)")
@@ -46,7 +47,7 @@ class Terms:
     left_out: frozenset[str] = frozenset()
     """Aspects that are not compared."""
     unsteady: frozenset[tuple[str, str]] = frozenset()
-    """(aspect, path) of what differs between two runs of the same program."""
+    """(aspect, place) of what differs between two runs of the same program."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +115,15 @@ def programs_differ(
             own, now = (_renamed(flat, names) for flat in (actual.before, flats[1]))
             text = _states_differ(expected.before, flats[0], own, now, terms)
         else:
-            both = flats[0].keys() & flats[1].keys() if aspect == RANDOM else {*flats[0], *flats[1]}
-            text = flats_differ(aspect, *({path: flat[path] for path in flat if path in both} for flat in flats), terms)
+            text = flats_differ(aspect, *(_in_both(*flats) if aspect == RANDOM else flats), terms)
         if text:
             return Difference(aspect, f"at the end of the program, {text}")
     return None
+
+
+def _in_both(one: Flat, two: Flat) -> tuple[Flat, Flat]:
+    both = one.keys() & two.keys()
+    return {path: one[path] for path in both}, {path: two[path] for path in both}
 
 
 def count_values(observation: Observation, *, calls: bool, unsteady: frozenset[tuple[str, str]] = frozenset()) -> int:
@@ -126,7 +131,7 @@ def count_values(observation: Observation, *, calls: bool, unsteady: frozenset[t
     flats = [(RESULT, call.seen.get(RESULT, {})) for call in observation.calls if calls]
     flats.append((STATE, observation.ended.get(STATE, {})))
     return sum(
-        isinstance(leaf, Mapping | int | float | complex) and (aspect, path) not in unsteady
+        isinstance(leaf, Mapping | int | float | complex) and (aspect, place(path)) not in unsteady
         for aspect, flat in flats
         for path, leaf in flat.items()
     )
@@ -144,7 +149,7 @@ def _errors_differ(expected: Call, actual: Call) -> str:
 def flats_differ(aspect: str, expected: Flat, actual: Flat, terms: Terms) -> str:
     """Describe the first difference of two flat values."""
     for path in dict.fromkeys((*expected, *actual)):
-        if (aspect, path) in terms.unsteady:
+        if (aspect, place(path)) in terms.unsteady and _are_alike(expected.get(path), actual.get(path)):
             continue
         if MEMORY in terms.left_out and any(_is_same_as(flat.get(path)) for flat in (expected, actual)):
             continue
@@ -175,7 +180,7 @@ def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> 
     expected, actual = _changes(was, one), _changes(own, two)
     known, roots = _roots(was), _roots(own)
     for path, leaf in expected.items():
-        if (STATE, path) in terms.unsteady:
+        if (STATE, place(path)) in terms.unsteady and _are_alike(leaf, actual.get(path, two.get(path))):
             continue
         if path not in actual:
             if path in two and leaf is not None and not _differ(leaf, two[path], path, terms.closeness):
@@ -184,7 +189,7 @@ def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> 
         if found := _differ_or_gone(leaf, actual[path], path, terms.closeness):
             return found
     for path in actual:
-        if path not in expected and _root(path) in known & roots and (STATE, path) not in terms.unsteady:
+        if path not in expected and _root(path) in known & roots and (STATE, place(path)) not in terms.unsteady:
             if path in one and not _differ_or_gone(one[path], actual[path], path, terms.closeness):
                 continue
             return f"{_root(path)} is changed, unlike in eager" + ("" if path == _root(path) else f" ({path})")
@@ -328,8 +333,18 @@ def _words(line: str) -> str:
     return _ADDRESS.sub("", _LAYOUT.sub(" ", _NUMBER.sub("#", line))).strip()
 
 
+def place(path: str) -> str:
+    """A path without the numbers of places: what differs in one element of a list may differ in all."""
+    return _PLACE.sub("[…]", path)
+
+
+def _are_alike(one: Leaf, two: Leaf) -> bool:
+    """Whether two leaves that are not the same in every run are at least of one kind: a time that is zero is none."""
+    return type(one) is type(two) and (not isinstance(one, int | float) or bool(one) is bool(two))
+
+
 def unsteady_paths(one: Observation, again: Observation, terms: Terms) -> frozenset[tuple[str, str]]:
-    """(aspect, path) of what differs between two runs of the same program: it can't be compared with another."""
+    """(aspect, place) of what differs between two runs of the same program: it can't be compared with another."""
     return frozenset(_unsteady(one, again, terms))
 
 
@@ -345,4 +360,4 @@ def _unsteady(one: Observation, again: Observation, terms: Terms) -> Iterator[tu
             for path in {*flat, *compared}:
                 both = path in flat and path in compared
                 if not both or _differ(flat[path], compared[path], path, terms.closeness):
-                    yield aspect, path
+                    yield aspect, place(path)

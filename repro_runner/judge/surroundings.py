@@ -350,8 +350,8 @@ class Integrity:
     def broken(self) -> Flat:
         """What is no longer what it was, by name."""
         now = self._look()
-        names = self._before.keys() - _UNSTEADY
-        names |= {name for name in now if name.rpartition(".")[0] in self._classes}  # one that hides an inherited one
+        hiding = {name for name in now if name.rpartition(".")[0] in self._classes}  # what is inherited
+        names = (self._before.keys() | hiding) - _UNSTEADY
         changed = {name: described("replaced") for name in names if now.get(name) != self._before.get(name)}
         after = settings()
         return changed | {
