@@ -32,9 +32,11 @@ def fixed(x):
 
 
 def fixed_flag(x):
-    """Use this when the code isn't yours. With `warnings.warn` in the setting
-    `reorderable_logging_functions`, Dynamo warns after the graph has run. This
-    works for a text alone: `warnings.warn(text, FutureWarning)` still breaks."""
+    """Use this when the compiled function itself warns. With `warnings.warn` in
+    the setting `reorderable_logging_functions`, Dynamo warns after the graph has
+    run. A warning of a function that it calls is lost (torch 2.11 and 2.13).
+    This works for a text alone: `warnings.warn(text, FutureWarning)` still
+    breaks."""
     x = x.exp()
     warnings.warn("use scores() instead")
     return x.softmax(0)

@@ -67,7 +67,8 @@ def fixed_late(x):
     in a function of your own, and name that in `reorderable_logging_functions`
     (a method such as `logging.Logger.info` has no effect there). `disable` keeps
     Dynamo from compiling the function afterwards. It may be given tensors,
-    constants and texts."""
+    constants and texts. Call it in the compiled function itself: in a function
+    that this calls, the line is lost (torch 2.11 and 2.13)."""
     x = x.sin()
     log_late(x.mean())
     return x.cos()

@@ -36,7 +36,9 @@ def fixed_body(x):
 def fixed_flag(x):
     """Use this when you want the messages, and they may come late. Put `print`
     into the setting `reorderable_logging_functions`: all messages are printed
-    after the graph ran. If you don't need them, delete the `print`."""
+    after the graph ran. What a function prints that the loop calls is lost
+    (torch 2.11 and 2.13). If you don't need the messages, delete the
+    `print`."""
     for step in range(3):
         x = x.sin()
         print("step", step, x.sum())
