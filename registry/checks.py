@@ -23,6 +23,15 @@ def check_repros_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Pr
             yield Problem(f"registry/repros/{name}.py:1", "one of several programs for an id needs a TITLE")
 
 
+def check_order_names_programs(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """An order of programs with one that is not there, or is of another id."""
+    for name, repro in sorted(known.repros.items()):
+        for other in repro.order:
+            if name != repro.gb_id or other not in known.repros or known.repros[other].gb_id != name:
+                said = f"ORDER has {other!r}; it stands in GBNNNN.py and names programs of that id"
+                yield Problem(f"registry/repros/{name}.py:1", said)
+
+
 def check_evidence_has_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """Evidence for an id that nobody knows."""
     for gb_id in sorted({*map(id_of_program, known.evidence)} - _ids(registry)):
@@ -98,6 +107,7 @@ def check_evidence_is_of_this_repro(_registry: Registry, known: Knowledge) -> It
 
 RULES: tuple[Callable[[Registry, Knowledge], Iterator[Problem]], ...] = (
     check_repros_have_an_id,
+    check_order_names_programs,
     check_evidence_has_an_id,
     check_taxonomy_ids_exist,
     check_repros_have_a_fix_or_a_reason,

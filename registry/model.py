@@ -190,6 +190,8 @@ class Repro:
     """Of a contrived program: the id that people meet instead."""
     title: str = ""
     """Of its tab, where an id has several programs."""
+    order: tuple[str, ...] = ()
+    """Programs of its id, those that people meet most first; the others come after them."""
     gradient: Mapping[str, str] = field(default_factory=dict)
     """Fixes whose gradients are not eager's -> why, for users."""
     effects: Mapping[str, str] = field(default_factory=dict)
@@ -456,11 +458,12 @@ class GraphBreak:
         return (Example(repro=self.repro, evidence=self.evidence), *self.examples) if self.repro else ()
 
     def programs_for(self, torch: str) -> tuple[Example, ...]:
-        """Every program, those that show most in this release first."""
+        """Every program, those that show most in this release first; of these, what people meet most."""
+        order = self.repro.order if self.repro else ()
 
-        def rank(program: Example) -> int:
-            best = program.best_run(torch)
-            return _rank(best) if best else len(_FROM_BEST)
+        def rank(program: Example) -> tuple[int, int]:
+            best, name = program.best_run(torch), program.repro.name
+            return _rank(best) if best else len(_FROM_BEST), order.index(name) if name in order else len(order)
 
         return tuple(sorted(self.programs, key=rank))
 

@@ -42,7 +42,8 @@ class ParseCache:
         """As `parse` does it."""
         key = hashlib.sha256(f"{name}\n{source}".encode()).hexdigest()
         if known := self._found.get(key):
-            return Repro(name=name, source=source, **{**known, "isolated": tuple(known["isolated"])})
+            tuples = {field: tuple(known[field]) for field in ("isolated", "order")}
+            return Repro(name=name, source=source, **{**known, **tuples})
         repro = parse(source, name)
         self._new[key] = {field: getattr(repro, field) for field in _KEPT}
         return repro

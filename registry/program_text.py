@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 from registry.dependencies import bound_names, is_text
 
-CAPTIONS = frozenset({"TITLE", "NO_FIX", "REACH", "NEIGHBOUR"})
+CAPTIONS = frozenset({"TITLE", "ORDER", "NO_FIX", "REACH", "NEIGHBOUR"})
 """Constants that only readers need."""
 REASONS = frozenset({"GRADIENT", "EFFECTS", "OPAQUE", "LIMITS", "COVERAGE"})
 """Constants that count for the runner, but not their wording."""

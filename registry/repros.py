@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from registry.datafile import read_data_file
-from registry.dependencies import Statements
+from registry.dependencies import Statements, bound_names
 from registry.errors import InvalidInput, Problem
 from registry.ids import id_of_program, is_gb_id
 from registry.model import LIMIT_KINDS, Repro
@@ -68,6 +68,7 @@ def parse_repro(source: str, name: str) -> Repro:
         name=name,
         gb_id=gb_id,
         title=constants.get("TITLE", ""),
+        order=_order(module),
         lead=lead,
         source=source,
         sha256=ProgramText(source).sha256,
@@ -171,6 +172,12 @@ def _limits(module: ast.Module, functions: Collection[str]) -> dict[str, dict[st
             continue
         raise SyntaxError(why, ("", value.lineno, None, None))
     return found
+
+
+def _order(module: ast.Module) -> tuple[str, ...]:
+    """ORDER: programs of the id, the form that people meet most first."""
+    said = (node.value for node in module.body if isinstance(node, ast.Assign) and bound_names(node) == {"ORDER"})
+    return tuple(_literal(next(said, ast.Tuple([]))) or ())
 
 
 def _literal(value: ast.expr) -> Any:

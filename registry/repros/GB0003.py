@@ -3,6 +3,8 @@ goes on many times. Dynamo compiles only functions that run once, from start to
 end, and leaves this one to Python."""
 import torch
 
+TITLE = "A compiled generator"
+ORDER = ["GB0003_loop", "GB0003"]
 COVERAGE = "a call of a generator function runs none of its lines yet"
 NO_FIX = (
     "A generator can't be compiled by itself, and needn't change. Compile "

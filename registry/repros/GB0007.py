@@ -6,6 +6,19 @@ import bisect
 import torch
 
 TITLE = "A C function"
+ORDER = [
+    "GB0007_extension",
+    "GB0007_time",
+    "GB0007_path",
+    "GB0007_warnings",
+    "GB0007_filters",
+    "GB0007_random",
+    "GB0007_synchronize",
+    "GB0007_broadcast",
+    "GB0007_collect",
+    "GB0007_save",
+    "GB0007",
+]
 SIZES = [4, 8, 16]
 
 

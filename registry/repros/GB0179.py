@@ -6,6 +6,8 @@ import copy
 import torch
 from torch._dynamo import trace_rules
 
+TITLE = "deepcopy as a builtin"
+ORDER = ["GB0179_config", "GB0179"]
 REACH = "private"
 SIZES = [[2, 6], [4, 4]]
 

@@ -4,6 +4,7 @@ something other than tensors, and that can't be a value in a graph."""
 import torch
 
 TITLE = "A dict from allow_in_graph"
+ORDER = ["GB0208_settings", "GB0208_pinned", "GB0208_dtype", "GB0208_device", "GB0208"]
 
 
 @torch.compiler.allow_in_graph

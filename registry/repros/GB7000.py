@@ -2,6 +2,7 @@
 middle of a loop, so it gives up the whole function and Python runs it. Look
 for the break that is reported before this one, and remove that."""
 import torch
+from torch._dynamo.decorators import skip
 
 TITLE = ".item() in a loop"
 FLAGS = {"fixed_flag": {"capture_scalar_outputs": True}}
@@ -9,6 +10,10 @@ GRADIENT = {
     "fixed_differentiable": "The gradient also flows through the maxima. In "
     "eager `.item()` stops it there."
 }
+
+
+def peak(row):
+    return row.max()
 
 
 def inputs():
@@ -29,6 +34,17 @@ def fixed(x):
     total = 0.0
     for row in x:
         total += row.max().detach()
+    return x / total
+
+
+@skip
+def fixed_body(x):
+    """Use this when the cause must stay. Compile the body of the loop, up to the
+    cause, and not the loop: `@torch.compile` on `peak` (`skip` stands for a loop
+    that you don't compile). Each step then runs a graph."""
+    total = 0.0
+    for row in x:
+        total += peak(row).item()
     return x / total
 
 

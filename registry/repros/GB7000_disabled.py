@@ -2,6 +2,7 @@
 `torch.compiler.disable`, or one that Dynamo skips. The break is in the loop,
 so no layer is compiled."""
 import torch
+from torch._dynamo.decorators import skip
 
 OPAQUE = {
     "fixed_custom_op": "The function is disabled for a reason, and must stay hidden. "
@@ -25,6 +26,10 @@ def smooth_op(x: torch.Tensor) -> torch.Tensor:
 
 smooth_op.register_fake(torch.empty_like)
 smooth_op.register_autograd(lambda ctx, grad: (grad + grad.roll(-1)) / 2)
+
+
+def wave(x):
+    return x.sin()
 
 
 def inputs():
@@ -51,4 +56,14 @@ def fixed_custom_op(x):
     gradient."""
     for _ in range(3):
         x = smooth_op(x.sin())
+    return x
+
+
+@skip
+def fixed_body(x):
+    """Use this when most of the work is in the other calls. Compile those, and
+    not the loop (`skip` stands for a loop that you don't compile). Each step
+    then runs a graph, and the disabled function after it."""
+    for _ in range(3):
+        x = smooth_eager(wave(x))
     return x

@@ -279,6 +279,34 @@ def test_a_contrived_program_names_the_break_that_people_meet() -> None:
     assert said not in problems_of(repros={"GB0001": one, "GB0002": parse_repro(plain, "GB0002")})
 
 
+def test_programs_come_in_the_order_that_their_id_gives() -> None:
+    source = '"""Lead."""\ndef broken(x): ...\nNO_FIX = "why"\nTITLE = "t"\n'
+    first = parse_repro(source + 'ORDER = ["GB0001_often", "GB0001"]\n', "GB0001")
+    assert first.sha256 == parse_repro(source, "GB0001").sha256, "the order says nothing of what was run"
+    repros = {name: parse_repro(source, name) for name in ("GB0001_among", "GB0001_often")} | {"GB0001": first}
+    (gb,) = merge_registry(knowledge({"GB0001": [revision("t")]}, repros=repros))
+    assert [one.repro.name for one in gb.programs_for("2.13.0")] == ["GB0001_often", "GB0001", "GB0001_among"]
+    seen = Evidence(
+        environment=Environment(torch="2.13.0", python="3.11", device="cpu"),
+        repro_sha256=repros["GB0001_among"].sha256,
+        verdicts={"eager": "verified"},
+    )
+    known = knowledge({"GB0001": [revision("t")]}, repros=repros, evidence={"GB0001_among": (seen,)})
+    (gb,) = merge_registry(known)
+    assert gb.programs_for("2.13.0")[0].repro.name == "GB0001_among", "what breaks in the release comes before"
+
+
+def test_an_order_names_programs_of_its_id_in_the_first_of_them() -> None:
+    source = '"""Lead."""\ndef broken(x): ...\nNO_FIX = "why"\nTITLE = "t"\n'
+    wrong = parse_repro(source + 'ORDER = ["GB0001_gone"]\n', "GB0001")
+    assert problems_of(repros={"GB0001": wrong}) == [
+        "registry/repros/GB0001.py:1: ORDER has 'GB0001_gone'; it stands in GBNNNN.py and names programs of that id"
+    ]
+    other = parse_repro(source + 'ORDER = ["GB0001"]\n', "GB0001_other")
+    (said,) = problems_of(repros={"GB0001": parse_repro(source, "GB0001"), "GB0001_other": other})
+    assert said.startswith("registry/repros/GB0001_other.py:1: ORDER has 'GB0001'")
+
+
 def test_a_stale_exemption_is_itself_a_problem() -> None:
     reason = Unreached(category="dead code", evidence="e")
     live = [release("2.13.0", {"GB0001": [revision("t")]}), release("2.15.0", {"GB0001": [revision("t")]})]
