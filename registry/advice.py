@@ -74,6 +74,8 @@ class Advice:
     """The newest release in which the program was run, if it breaks there; else empty."""
     counsels: tuple[Counsel, ...] = ()
     """What to try for what the asker's message names."""
+    tested: tuple[str, ...] = ()
+    """What the id's other programs have, of which a fix held, by the names of `Fits`."""
     misfit: str = ""
     """Why no fix is shown, though the page has one: it is for something else than the message names."""
 
@@ -115,6 +117,7 @@ class Advisor:
             breaks_in=_breaks_in(gb),
         )
         fits = self._fits.get(gb_id)
+        advice = replace(advice, tested=_tested(gb, fits)) if fits else advice
         return choose(advice, fits, message, guards) if fits and message else advice
 
     def on_recompiles(self, guards: Iterable[str]) -> tuple[str, ...]:
@@ -164,12 +167,9 @@ def choose(advice: Advice, fits: Fits, message: str, guards: Sequence[str] = ())
     special = [one for one in counsels if one.globs != _TO_ALL]
     if fixes or special:  # what is said to all others is not said to those who have a fix, or better advice
         counsels = special
-    misfit = ""
-    others = sorted({glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())})
-    if others and not fixes and all(one.globs == _TO_ALL for one in counsels):
-        misfit = (
-            f"No tested fix for this form: the page's fix is for `{'`, `'.join(others)}`, your code has `{subject}`."
-        )
+    others = {glob for fix in advice.fixes for glob in fits.fixes.get(fix.name, ())}
+    tested = fixes or subject in advice.tested or any(one.program for one in counsels)
+    misfit = f"No tested fix for your `{subject}`." if others and not tested else ""
     stopped_in = advice.stopped_in if fixes or not others else ""
     return replace(advice, fixes=fixes, counsels=tuple(counsels), misfit=misfit, stopped_in=stopped_in)
 
@@ -217,6 +217,11 @@ def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
     mine = _order(torch)
     up_to_mine = [one for one in runs if not mine or _order(one.environment.torch) <= mine]
     return next(iter([*up_to_mine[-1:], *runs]), None)
+
+
+def _tested(gb: GraphBreak, fits: Fits) -> tuple[str, ...]:
+    runs = [seen for program in gb.examples for seen in program.fresh_evidence if any(seen.fixes.values())]
+    return tuple(sorted({find_subject(fits, seen.message) for seen in runs} - {""}))
 
 
 def _stopped_in(gb: GraphBreak, torch: str) -> str:

@@ -37,7 +37,10 @@ def _answer(advice: Advice, fits: Fits | None) -> dict[str, Any]:
         and {
             "names": fits.names,
             "fixes": fits.fixes,
-            "counsels": [{"globs": one.globs, "text": one.text} for one in fits.counsels],
+            "counsels": [
+                {"globs": one.globs, "text": one.text} | ({"proven": 1} if one.program else {}) for one in fits.counsels
+            ],
         },
+        "tested": advice.tested,
     }
     return {name: value for name, value in known.items() if value}

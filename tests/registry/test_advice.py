@@ -352,11 +352,37 @@ def test_a_form_that_the_smallest_program_does_not_have_gets_advice_that_a_progr
     assert "fixed_trace" not in {fix.name for fix in found.fixes}
 
 
-def test_where_nothing_fits_it_is_said_what_the_fix_is_for() -> None:
+@pytest.mark.parametrize(
+    ("said", "function"),
+    [
+        ("module: torch.cuda, qualname: synchronize, skip reason: x", "synchronize"),
+        ("trace the builtin `torch.cuda.synchronize.`", "torch.cuda.synchronize"),
+        ("trace the builtin `time.perf_counter.`", "time.perf_counter"),
+    ],
+)
+def test_a_function_without_a_tested_fix_is_told_so_and_not_what_our_fix_is_for(said: str, function: str) -> None:
+    found = advised("GB0007", said)
+    assert (found.fixes, found.misfit) == ((), f"No tested fix for your `{function}`.")
+    assert found.counsels
+
+
+@pytest.mark.parametrize(
+    ("gb_id", "said"),
+    [
+        ("GB0007", "trace the builtin `time.time.`"),  # another program of the id
+        ("GB0007", "module: torch.random, qualname: manual_seed, skip reason: file"),  # a program of a message
+        ("GB0039", "last reason: 0/7: something new"),  # the page's fix is for a cause, not for a name
+    ],
+)
+def test_what_another_program_has_a_tested_fix_for_is_not_said_to_have_none(gb_id: str, said: str) -> None:
+    assert advised(gb_id, said).misfit == ""
+
+
+def test_where_nothing_is_named_the_pages_fix_is_shown() -> None:
     fits = Fits(names=(r"builtin `(\w+)`",), fixes={"fixed": ("print",)})
     known = advised("GB0059", "")
     told = choose(replace(known, fixes=known.fixes[:1]), fits, "builtin `hash`")
-    assert told.misfit == "No tested fix for this form: the page's fix is for `print`, your code has `hash`."
+    assert told.misfit == "No tested fix for your `hash`."
     assert choose(known, fits, "nothing is named").fixes == known.fixes
 
 

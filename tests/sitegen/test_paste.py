@@ -337,7 +337,15 @@ def test_the_fix_that_fits_is_chosen_alike(data: Path) -> None:
     registry = committed()
     advisor = Advisor(registry)
     ways_out = {category.key: category.way_out for category in registry.categories}
-    samples = ("hash", "print", "time.time", "mylib.PyCapsule.kernel", "aten.nonzero.default", "vllm.ops.rotary")
+    samples = (
+        "hash",
+        "print",
+        "time.time",
+        "mylib.PyCapsule.kernel",
+        "aten.nonzero.default",
+        "vllm.ops.rotary",
+        "manual_seed",
+    )
     asked = [(gb_id, text) for text in captured() for gb_id in linked_ids(text)]
     named = [f"call_function BuiltinVariable({name}) trace the builtin `{name}.`" for name in samples]
     asked += [(gb_id, text) for gb_id in registry.fits for text in named]
