@@ -38,6 +38,8 @@ def _is_made_up(target: Any) -> bool:
         return namespace not in _OPERATORS or str(getattr(target, "__name__", "")) in _OPAQUE
     if isinstance(target, types.FunctionType):  # a name can be given, the file of its code can't
         file = target.__code__.co_filename
-        return not file.startswith((_TORCH, "<", str(Path(sys.prefix, "lib")), str(Path(sys.base_prefix, "lib"))))
+        return not file.startswith(
+            (_TORCH, "<frozen", "<eval_with_key", str(Path(sys.prefix, "lib")), str(Path(sys.base_prefix, "lib")))
+        )
     home = getattr(target, "__module__", None) or ""
     return not home.startswith(("torch", "_operator", "builtins", "math"))
