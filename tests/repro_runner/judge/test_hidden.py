@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -77,5 +78,16 @@ def test_a_function_of_a_text_is_found() -> None:
     assert made_up([scope["twice"]]) == ["twice"]
 
 
+def test_a_function_whose_code_says_that_it_is_torchs_is_found() -> None:
+    def twice(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    twice.__code__ = twice.__code__.replace(co_filename=torch.__file__)
+    assert made_up([twice]) == ["twice"]
+
+
 def test_functions_of_torch_and_of_python_are_not_made_up() -> None:
-    assert made_up([torch.add, torch.nn.functional.relu, None, len, torch.ops.aten.add.Tensor]) == []
+    assert (
+        made_up([torch.add, torch.nn.functional.relu, torch.einsum, copy.copy, None, len, torch.ops.aten.add.Tensor])
+        == []
+    )
