@@ -100,6 +100,7 @@ bench: $(VENV)/.test tools
 	$(PY) benchmarks/runner.py
 	$(PY) benchmarks/explain.py
 	$(PY) benchmarks/logs.py
+	$(PY) benchmarks/changes.py
 
 clean:
 	rm -rf _site .cache $(VENV)

@@ -215,6 +215,7 @@ LIMIT_KINDS = {
     "large": "large numbers",
     "strided": "tensors that are not contiguous",
     "dtype": "other dtypes",
+    "number": "other numbers of Python",
     "other side": "inputs that take the other branch",
 }
 """Kinds of inputs that a fix is tried on besides those of its program -> what users call them."""

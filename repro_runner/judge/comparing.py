@@ -25,6 +25,8 @@ from repro_runner.judge.observation import (
 
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.(?P<places>\d*))?(?:e(?P<exponent>[+-]?\d+))?|inf|nan)", re.IGNORECASE)
 _PLACE = re.compile(r"\[\d+\]")
+_PLACES, _ROUNDED = 4, 1e-5
+"""torch prints so many places of a tensor. A number with fewer, beside one with more, was not cut: it ends there."""
 _LAYOUT = re.compile(r"\btensor\(|[\s()\[\],]+")
 """In `tensor([0.1235])`. torch's own `print` for graphs writes 0.12345679 for the same tensor."""
 _ROOT = re.compile(r"[\w ]+?(?='s |[.\[{]|$)")
@@ -294,7 +296,7 @@ def _is_zero(leaf: Leaf) -> bool:
 
 def texts_differ(expected: str, actual: str, name: str) -> str:
     """Describe the first line that differs. Numbers count in the places that were printed, brackets do not."""
-    texts = (_OF_TORCH.sub("", text) for text in (expected, actual))
+    texts = (_ADDRESS.sub("", _OF_TORCH.sub("", text)) for text in (expected, actual))
     before, after = ([line for line in text.splitlines() if line.strip()] for text in texts)
     for number, (one, two) in enumerate(zip(before, after, strict=False), 1):
         if not _lines_are_same(one, two):
@@ -322,15 +324,14 @@ def _is_near(mine: re.Match[str], other: re.Match[str]) -> bool:
     places = min(len(mine["places"] or ""), len(other["places"] or ""))
     exponent = max(int(mine["exponent"] or 0), int(other["exponent"] or 0))
     one, two = float(mine[0]), float(other[0])
-    return (
-        one == two
-        or (one != one and two != two)
-        or abs(one - two) <= (1.5 * 10.0 ** (exponent - places) if places else 0)
-    )
+    room = 1.5 * 10.0 ** (exponent - places) if places else 0
+    if places < _PLACES and len(mine["places"] or "") != len(other["places"] or ""):
+        room = min(room, _ROUNDED * (1 + abs(one)))  # 0.5 may be 0.49999998, but is not 0.4912
+    return one == two or (one != one and two != two) or abs(one - two) <= room
 
 
 def _words(line: str) -> str:
-    return _ADDRESS.sub("", _LAYOUT.sub(" ", _NUMBER.sub("#", line))).strip()
+    return _LAYOUT.sub(" ", _NUMBER.sub("#", line)).strip()
 
 
 def place(path: str) -> str:

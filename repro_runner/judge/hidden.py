@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 _TORCH = str(Path(torch.__file__).parent)
+_LIBRARIES = (_TORCH, str(Path(sys.prefix, "lib")), str(Path(sys.base_prefix, "lib")))
 _OPERATORS = {"aten", "prim", "prims", "higher_order", "quantized", "profiler", "inductor", "_c10d_functional"}
 _OPAQUE = {"flat_apply", "invoke_leaf_function", "inductor_compiled_code", "triton_kernel_wrapper_mutation"}
 """Operators of torch that call code of which it sees nothing."""
@@ -36,8 +37,8 @@ def _is_made_up(target: Any) -> bool:
     namespace = getattr(target, "namespace", None)
     if namespace is not None:
         return namespace not in _OPERATORS or str(getattr(target, "__name__", "")) in _OPAQUE
-    if isinstance(target, types.FunctionType):  # a name can be given, the file of its code can't
-        file = target.__code__.co_filename
-        return not file.startswith((_TORCH, "<", str(Path(sys.prefix, "lib")), str(Path(sys.base_prefix, "lib"))))
+    if isinstance(target, types.FunctionType):  # its name can be given, and the file of its code
+        files = (target.__code__.co_filename, str(target.__globals__.get("__file__", "")))
+        return not (files[0].startswith("<eval_with_key") or all(one.startswith(_LIBRARIES) for one in files))
     home = getattr(target, "__module__", None) or ""
     return not home.startswith(("torch", "_operator", "builtins", "math"))

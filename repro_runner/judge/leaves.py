@@ -5,6 +5,7 @@ from __future__ import annotations
 import cmath
 import math
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -29,7 +30,7 @@ _SAMPLE = 4096
 """About this many elements are kept of a larger tensor, evenly spread."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|(?<=id=)\d{6,}")
 _LONGEST = 200
-"""Characters of a description."""
+"""Characters of a description; of a longer text, a checksum follows."""
 _FACTS = ("dtype", "shape", "layout", "device", "requires_grad", "stride", "class")
 
 
@@ -44,7 +45,9 @@ class Room:
 
 def described(text: str) -> Leaf:
     """Of an object that is not sent: what is known of it. Addresses differ from run to run, and are left out."""
-    return ("is", _ADDRESS.sub("0x...", text)[:_LONGEST])
+    text = _ADDRESS.sub("0x...", text)
+    rest = f"… {zlib.crc32(text.encode('utf-8', 'replace')):08x}" if len(text) > _LONGEST else ""
+    return ("is", text[:_LONGEST] + rest)
 
 
 def is_array(value: Any) -> bool:

@@ -26,10 +26,13 @@ from repro_runner.judge.leaves import PLAIN, Flat, Room, described, is_array, le
 
 _DEEPEST = 60
 _MOST = 50_000
-"""No more values are walked."""
+"""No more values are walked of what is added at once."""
 _LONGEST = 1000
-"""Of a longer container of plain values, only its length and its text are kept."""
-_OF_TORCH = ("__", "_torchdynamo", "_dynamo", "_compiled_call_impl", "_forward_pre_hooks", "_backward", "_call_impl")
+"""A longer container of plain values is kept as one: numbers as a tensor, others as a text."""
+_OF_TORCH = (
+    *("__", "_torchdynamo", "_dynamo", "_compiled_call_impl", "_forward_pre_hooks", "_call_impl"),
+    *("_backward_hooks", "_backward_pre_hooks"),
+)
 """How names begin that Python, Dynamo and torch's modules keep for themselves, and that say nothing of a program."""
 _MEMBERS = ("_parameters", "_buffers", "_modules")
 _SHARED = (tuple, frozenset, type, types.BuiltinFunctionType, torch.dtype, torch.device, range, slice, Enum, re.Pattern)
@@ -52,6 +55,7 @@ class Walk:
         """How many values were not walked, since there are too many."""
         self._own, self.room = own_modules, room
         self._seen: dict[int, str] = {}
+        self._begun = 0
         self._alive: list[Any] = []  # what is made while walking must not give its id to something else
         self._walkers: tuple[tuple[Any, Callable[[Any, str], Iterator[tuple[str, Any]]]], ...] = (
             (types.MethodType, lambda one, path: iter([(f"{path}.__self__", one.__self__)])),
@@ -72,7 +76,9 @@ class Walk:
 
     def add(self, value: Any, path: str, depth: int = 0) -> None:
         """Walk a value; what it holds is at paths that begin with `path`."""
-        if len(self.flat) >= _MOST or depth > _DEEPEST:
+        if depth == 0:  # a large table of the program must not use up the room of its result
+            self._begun = len(self.flat)
+        if len(self.flat) - self._begun >= _MOST or depth > _DEEPEST:
             self.left_out += 1
             return
         if type(value) in PLAIN or isinstance(value, types.ModuleType):
@@ -88,7 +94,7 @@ class Walk:
         if isinstance(value, torch.Tensor) and (home := memory_of(value)):
             self.memory[path] = home
         if isinstance(value, list | tuple) and len(value) > _LONGEST and all(type(each) in PLAIN for each in value):
-            self.flat[f"{path}[…]"] = described(repr(value))
+            self.flat[f"{path}[…]"] = _at_once(value, self.room)
             return
         for place, inside in self._inside(value, path):
             self.add(inside, place, depth + 1)
@@ -107,12 +113,12 @@ class Walk:
             return described(f"class {value.__qualname__}")
         if isinstance(value, types.GeneratorType):
             return described(f"generator at {value.gi_frame.f_lasti}" if value.gi_frame else "finished generator")
+        if (text := _text_of(value)) is not None:  # before the others: a StringIO is an iterator, a range has a length
+            return described(f"{type(value).__qualname__} {text}")
         if isinstance(value, Iterator):
             return described(_position(value))
-        if (size := _size_of(value)) is not None:
+        if (size := _size_of(value)) is not None and not isinstance(value, PLAIN):
             return described(f"{type(value).__qualname__} of {size}")
-        if (text := _text_of(value)) is not None:
-            return described(f"{type(value).__qualname__} {text}")
         return leaf_of(value, self.room)
 
     def _inside(self, value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -167,6 +173,12 @@ def _size_of(value: Any) -> int | None:
         return None
 
 
+def _at_once(values: Any, room: Room) -> Any:
+    if all(type(each) is float for each in values):
+        return leaf_of(torch.tensor(values, dtype=torch.get_default_dtype()), room)
+    return described(repr(values))
+
+
 def is_own(name: object) -> bool:
     """Whether a name is the program's own, and not one that Python or torch made."""
     return isinstance(name, str) and not name.startswith(_OF_TORCH)
@@ -177,10 +189,6 @@ def _content(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:
         return None  # not yet bound
-
-
-def _inside_list(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    return ((f"{path}[{at}]", each) for at, each in enumerate(list(value)))
 
 
 def _inside_partial(value: functools.partial[Any], path: str) -> Iterator[tuple[str, Any]]:
@@ -247,10 +255,17 @@ def _text_of(value: Any) -> str | None:
     if isinstance(value, io.IOBase):
         return "closed" if value.closed else f"open at {value.tell() if value.seekable() else 'its end'}"
     if isinstance(value, contextvars.ContextVar):
-        return repr(value.get(None))
+        return repr(contextvars.copy_context().get(value, "not set"))
     if isinstance(value, BaseException):
         return str(value)
-    known = isinstance(value, torch.dtype | torch.device | range | slice | re.Pattern | memoryview | bytearray)
+    if isinstance(value, memoryview):
+        return repr(value.tobytes())
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist") and not isinstance(value, PLAIN):
+        return repr(value.tolist())  # of texts, dates or objects
+    if type(value).__module__.startswith("numpy.random"):
+        bits = getattr(value, "bit_generator", getattr(value, "_bit_generator", value))
+        return repr(getattr(bits, "state", None))
+    known = isinstance(value, torch.dtype | torch.device | range | slice | re.Pattern | bytearray)
     if known or (type(value).__module__ in _WITH_TEXT and not hasattr(value, "__dict__")):
         return repr(value)
     locked = getattr(value, "locked", None)

@@ -38,6 +38,7 @@ _EVENTS: tuple[str, ...] = (
     "os.kill",
     "os.system",
 )
+_EVENTS += ("os.truncate", "os.chown", "os.utime", "socket.sendto", "socket.sendmsg")
 _EVENTS += ("os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "subprocess.Popen", "socket.connect", "socket.bind")
 _LONGEST_FILE = 64 << 20
 
@@ -131,7 +132,7 @@ def _records(found: list[str]) -> Iterator[None]:
 def _warnings(found: list[str]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        show = warnings.showwarning
+        show, filters = warnings.showwarning, list(warnings.filters)
 
         def note(message: Any, category: type[Warning], filename: str, *rest: Any) -> None:
             of_numbers = " encountered in " in str(message)  # NumPy says so, and torch does not
@@ -142,6 +143,8 @@ def _warnings(found: list[str]) -> Iterator[None]:
         warnings.showwarning = note  # type: ignore[assignment]
         try:
             yield
+            if warnings.filters != filters:  # they are put back when this block ends
+                found.append("other filters of warnings")
         finally:
             warnings.showwarning = show
 
@@ -279,7 +282,6 @@ def modes() -> Flat:
         "recursion limit": sys.getrecursionlimit(),
         "garbage collection": gc.isenabled(),
         "environment variables": _digest(str(sorted(one for one in os.environ.items() if one[0] not in _OF_A_RUN))),
-        "filters of warnings": len(warnings.filters),
         "level of the root logger": logging.getLogger().level,
         "loggers switched off below": logging.root.manager.disable,
     }
@@ -320,7 +322,8 @@ _GUARDED = (
         "logging.Logger",
         "warnings",
     ),
-    *("hashlib", "copy", "functools", "sys", "contextlib"),
+    *("hashlib", "copy", "functools", "sys", "contextlib", "numpy", "numpy.random", "numpy.linalg"),
+    *(f"torch.nn.{name}" for name, one in vars(torch.nn).items() if isinstance(one, type)),
 )
 _SETTINGS = (
     "torch._dynamo.config",
@@ -330,6 +333,10 @@ _SETTINGS = (
 )
 _UNSTEADY = frozenset({"torch.Storage", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"})
 """What torch replaces itself: one follows the default dtype, others count modules since Dynamo compiled something."""
+
+
+_PARTS = (types.GetSetDescriptorType, property, staticmethod, classmethod, float)
+"""Of what a module or a class is made, besides what can be called. The floats are math.pi and the like."""
 
 
 class Integrity:
@@ -342,7 +349,11 @@ class Integrity:
         for name in _SETTINGS:
             _found(name)
         self._owners = {name: owner for name in _GUARDED if (owner := _found(name)) is not None}
-        self._owners |= {name: each for name, each in sys.modules.items() if name.startswith("repro_runner.")}
+        own = {name: each for name, each in sys.modules.items() if name.startswith("repro_runner.")}
+        self._owners |= own
+        for name, module in own.items():
+            kinds = [each for each in vars(module).values() if isinstance(each, type) and each.__module__ == name]
+            self._owners |= {f"{name}.{kind.__qualname__}": kind for kind in kinds}
         self._classes = {name for name, owner in self._owners.items() if isinstance(owner, type)}
         self._before = self._look()
         self._settings = settings()
@@ -360,12 +371,13 @@ class Integrity:
             if after.get(name) != was
         }
 
-    def _look(self) -> dict[str, tuple[int, int]]:
+    def _look(self) -> dict[str, tuple[int, ...]]:
         found = {}
         for name, owner in self._owners.items():
             for attribute, value in list(vars(owner).items()):
-                if callable(value) or isinstance(value, types.GetSetDescriptorType | property | staticmethod):
-                    found[f"{name}.{attribute}"] = (id(value), id(getattr(value, "__code__", None)))
+                if callable(value) or isinstance(value, _PARTS):
+                    inner = (getattr(value, each, None) for each in ("__code__", "__defaults__", "__kwdefaults__"))
+                    found[f"{name}.{attribute}"] = (id(value), *map(id, inner))
         return found
 
 
@@ -385,5 +397,5 @@ def settings() -> dict[str, str]:
         module = sys.modules.get(name)
         if module is not None:
             copied: Mapping[str, Any] = module.get_config_copy()
-            found |= {f"{name}.{key}": f"{value!r:.200}" for key, value in copied.items()}
+            found |= {f"{name}.{key}": f"{value!r}" for key, value in copied.items()}
     return found
