@@ -193,7 +193,7 @@ def wrap_compiled_callables(undo: ExitStack, call: Callable[..., Any], *, eager:
             if type(context) is not eval_frame.OptimizeContext or not _is_wrapper(compiled, fn):
                 return compiled
 
-            called = fn if eager and not inspect.unwrap(fn).__code__.co_filename.startswith(_TORCH) else compiled
+            called = fn if eager and _is_of_the_program(fn) else compiled
 
             @functools.wraps(compiled)  # this copies torch's marks, with which Dynamo finds the original function
             def outermost(*args: Any, **kwargs: Any) -> Any:
@@ -212,6 +212,12 @@ def wrap_compiled_callables(undo: ExitStack, call: Callable[..., Any], *, eager:
         return compile_callable
 
     wrap(undo, eval_frame._TorchDynamoContext, "__call__", wrapper)
+
+
+def _is_of_the_program(fn: Any) -> bool:
+    code = getattr(inspect.unwrap(fn), "__code__", None)
+    is_of_torch = code is not None and code.co_filename.startswith(_TORCH)
+    return isinstance(getattr(fn, "__self__", None), torch.nn.Module) or not is_of_torch
 
 
 def wrap_compiler(undo: ExitStack, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:

@@ -25,7 +25,7 @@ def never(body: str, *calls: tuple[Any, ...]) -> list[str]:
     exec(compile(source, "f.py", "exec"), scope)
     positions: set[tuple[int, int, int, int]] = set()
     for given in calls:
-        with noted(frozenset({"f.py"}), positions, set()):
+        with noted({"f.py": positions}, set()):
             scope["f"](*given)
     return [f"{one.line}: {one.text}" for one in unreached(source, positions, within="f")]
 
@@ -63,10 +63,10 @@ def test_code_of_other_files_is_not_noted_and_an_error_loses_nothing(tmp_path: P
     positions: set[tuple[int, int, int, int]] = set()
     lines: set[int] = set()
     before = sys.gettrace()
-    with pytest.raises(ZeroDivisionError), noted(frozenset({str(tmp_path / "f.py")}), positions, lines):
+    with pytest.raises(ZeroDivisionError), noted({str(tmp_path / "f.py"): positions}, lines):
         1 / 0  # noqa: B018
     assert (positions, lines) == (set(), set())
-    with pytest.raises(ZeroDivisionError), noted(frozenset({__file__}), positions, lines):
+    with pytest.raises(ZeroDivisionError), noted({__file__: positions}, lines):
         (lambda: 1 / 0)()
     assert len(lines) == 1
     assert positions
