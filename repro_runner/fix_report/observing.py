@@ -128,7 +128,8 @@ class _Watch:
             for plan in self._plans(number, first):
                 found = self._forked(calls, first.call, plan)
                 is_new = any(found.more["positions"][file] for file in self._positions) if found.calls else False
-                if found.calls and (is_new or not plan.variation.startswith("other side")):
+                is_wanted = self._way.others is not None or is_new or not plan.variation.startswith("other side")
+                if found.calls and is_wanted:
                     yield from found.calls
                 if is_new and not found.calls[0].failed:
                     for file, positions in found.more["positions"].items():

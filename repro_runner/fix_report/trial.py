@@ -36,6 +36,8 @@ REORDERED, LINES_REMOVED = "reordered", "lines removed"
 EXACT_BACKENDS = frozenset({"eager", "aot_eager", "eager_noexcept"})
 """Backends that run torch's own kernels, so that results do not depend on where graphs break."""
 _RESULTS = "results"
+_PLACE = re.compile(r"(?:call \d+: )?[^:]*")
+"""In `call 1: result[0]: 2 instead of 1`."""
 AT_THE_END = "at the end of the program"
 _OF_COMPILERS = ("random numbers", "modes", "files", "log records", "warnings", "processes, sockets and files opened")
 """What is compared without the compiler only: it may do it in another way."""
@@ -391,7 +393,7 @@ def _strictness(original: Mapping[str, Any], found: Mapping[str, Any], *, calls:
     if not calls:
         words.append("without what compiled functions return, since the patch changes the code that calls them")
     if found["own"]:
-        words.append(f"without what differs from run to run, as {found['own'].partition(': ')[2].partition(': ')[0]}")
+        words.append(f"without what differs from run to run, as {_PLACE.match(found['own'])[0]} does")  # type: ignore[index]
     if sampled := original["sampled"]:
         words.append(f"of {sampled} large tensors a sample of their elements")
     if original["calls"] > original["kept_calls"]:

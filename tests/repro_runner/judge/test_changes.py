@@ -35,15 +35,26 @@ def test_changes_of_every_kind_are_judged_for_the_right_reason() -> None:
     assert found == expected
 
 
+PROGRAMS = {
+    "honest/factor_of_at_most_one": ("accepted", ""),
+    "honest/number_read_by_the_caller": ("for what ran", ""),
+    "dishonest/eight_steps": ("refused", "when it ran"),
+    "dishonest/where_is_another": ("refused", "before it ran"),
+}
+
+
+def test_changes_of_programs_are_judged_by_trying_them() -> None:
+    folders = [path for path in changes.programs() if f"{path.parent.name}/{path.name}" in PROGRAMS]
+    found = {f"{one.kind}/{one.name}": (one.verdict, one.reason) for one in changes.judge_programs(folders)}
+    assert found == PROGRAMS
+
+
 @pytest.mark.prove
 @pytest.mark.timeout(3600)
 def test_every_honest_change_is_accepted_and_of_the_dishonest_ones_almost_all_are_refused() -> None:
-    found = list(changes.judge_functions(changes.functions()))
-    assert [one for one in found if one.kind == "honest" and one.verdict != "accepted"] == []
-    dishonest = [one for one in found if one.kind == "dishonest"]
-    missed = [one for one in dishonest if one.verdict != "refused"]
-    assert len(dishonest) >= 80
-    assert len(missed) <= (1 - 77 / 80) * len(dishonest), missed
+    found = [judged for listed, judge in changes.TABLES.values() for judged in judge(listed())]
+    assert min(sum(one.kind == kind for one in found) for kind in changes.RIGHT) >= 80
+    assert changes.is_good(found), [one for one in found if not one.is_right]
 
 
 def test_what_is_not_judged_counts_for_neither_kind() -> None:
