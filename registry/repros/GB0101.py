@@ -19,6 +19,7 @@ def doubled_in_dict(x):
 """,
     other,
 )
+EFFECTS = {"fixed": "The handle is in a dict of that module, and no longer in a global of its own."}
 doubled = other["doubled"]
 doubled_in_dict = other["doubled_in_dict"]
 

@@ -4,29 +4,27 @@ import types
 
 import torch
 
-SETTINGS = {"scale": 2.0}
-VIEW = types.MappingProxyType(SETTINGS)
-
 
 def inputs():
-    return (torch.randn(8),)
+    settings = {"scale": 2.0}
+    return torch.randn(8), settings, types.MappingProxyType(settings)
 
 
-def broken(x):
-    SETTINGS["scale"] = 3.0
-    return x * VIEW["scale"]
+def broken(x, settings, view):
+    settings["scale"] = 3.0
+    return x * view["scale"]
 
 
-def fixed(x):
+def fixed(x, settings, view):
     """Use this when you have the dict behind the view. Read the new value from
     the dict itself."""
-    SETTINGS["scale"] = 3.0
-    return x * SETTINGS["scale"]
+    settings["scale"] = 3.0
+    return x * settings["scale"]
 
 
-def fixed_view(x):
+def fixed_view(x, settings, view):
     """Use this when you want a read-only view. Make it inside the compiled
     function."""
-    SETTINGS["scale"] = 3.0
-    view = types.MappingProxyType(SETTINGS)
-    return x * view["scale"]
+    settings["scale"] = 3.0
+    own_view = types.MappingProxyType(settings)
+    return x * own_view["scale"]

@@ -2,6 +2,7 @@
 outlives it. Dynamo ignores profilers made inside, so it has none to store."""
 import torch
 
+EFFECTS = {"fixed": "The model holds the profiler that was made outside, the same one after each call."}
 PROFILER = torch.profiler.profile()
 
 

@@ -2,6 +2,11 @@
 such an assignment only if the dtype stays the same."""
 import torch
 
+GRADIENT = {
+    "fixed": "A gradient reaches `weight` if it is a leaf. In eager none does:"
+    " while `.data` is replaced, autograd knows another tensor."
+}
+
 
 def inputs():
     return (torch.randn(8),)

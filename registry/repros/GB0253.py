@@ -17,6 +17,7 @@ class RunningScale:
         return self.scale
 
 
+EFFECTS = {"fixed": "The state is in an object of your own; no generator goes on."}
 SCALES = running_scale()
 next(SCALES)
 SCALES_OBJECT = RunningScale()

@@ -31,4 +31,6 @@ def fixed(x, step):
     function has no argument for them: the loop's functions just use the
     tensors they see."""
     loop = torch._higher_order_ops.while_loop
-    return loop(lambda x: x.sum() < 9, lambda x: (x + step,), (x,))
+    return loop(
+        lambda x: x.sum() < 9, lambda x: (x + step,), (x.contiguous(),)
+    )

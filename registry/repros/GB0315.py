@@ -6,6 +6,13 @@ import torch
 from torch._higher_order_ops import associative_scan
 
 REACH = "private"
+LIMITS = {
+    "fixed": {
+        "size": "Of a single row, this gives a copy. The operator gives the input"
+        " itself.",
+        "zero": "Of equal elements, others get the gradient.",
+    }
+}
 
 
 def inputs():

@@ -7,6 +7,12 @@ from torch._higher_order_ops import associative_scan
 
 TITLE = "A named tuple"
 REACH = "private"
+LIMITS = {
+    "fixed": {
+        "size": "For some lengths, such as 8, the `generic` mode raises an"
+        " IndexError."
+    }
+}
 
 
 class Extra(NamedTuple):

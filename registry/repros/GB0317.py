@@ -14,12 +14,12 @@ def broken(x):
     (y,) = torch.ops.higher_order.associative_scan(
         lambda a, b: [torch.maximum(a, b)], [x], ()
     )
-    return y
+    return y + 1
 
 
 def fixed(x):
     """Use this when the tensor to scan may have no rows. Check its length
     first. Dynamo knows the shape, so the `if` costs nothing in the graph."""
     if len(x) == 0:
-        return x.clone()
-    return associative_scan(torch.maximum, x, 0, combine_mode="generic")
+        return x + 1
+    return associative_scan(torch.maximum, x, 0, combine_mode="generic") + 1

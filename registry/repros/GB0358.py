@@ -19,19 +19,22 @@ class SignSGD(torch.optim.Optimizer):
                 p.sub_(group["lr"] * p.grad.sign())
 
 
+weight = torch.nn.Parameter(torch.ones(4))
+weight.grad = torch.zeros(4)
+optimizer = SignSGD([weight], {"lr": 0.1})
+
+
 def inputs():
-    weight = torch.nn.Parameter(torch.randn(4))
-    weight.grad = torch.zeros(4)
-    return weight, SignSGD([weight], {"lr": 0.1}), torch.randn(4)
+    return (torch.randn(4),)
 
 
-def broken(weight, optimizer, grad):
+def broken(grad):
     weight.grad = grad * 2
     optimizer.step()
     return weight.detach().clone()
 
 
-def fixed(weight, optimizer, grad):
+def fixed(grad):
     """Use this when the parameter already has a `.grad` tensor. Write the new
     gradient into that tensor with `copy_`."""
     weight.grad.copy_(grad * 2)

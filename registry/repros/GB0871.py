@@ -11,11 +11,6 @@ class ByMemory:
         return self.tensor.data_ptr()
 
 
-class ByTensor(ByMemory):
-    def __hash__(self):
-        return id(self.tensor)
-
-
 def inputs():
     return (torch.randn(8),)
 
@@ -27,8 +22,7 @@ def broken(x):
 
 
 def fixed(x):
-    """Use this when you mean the same tensor object, not the same memory.
-    Return the `id` of the tensor."""
-    key = ByTensor(x)
-    cache = {key: x.sin()}
-    return cache[key]
+    """Use this when your code knows which tensor it means. Give it a name, and
+    use that as the key."""
+    cache = {"x": x.sin()}
+    return cache["x"]

@@ -4,6 +4,12 @@ import torch
 
 REACH = "config"
 CONFIG = {"trace_autograd_ops": True}
+GRADIENT = {
+    "fixed": "An input that requires a gradient from outside still ends the"
+    " graph.",
+    "fixed_tuple": "An input that requires a gradient from outside still ends"
+    " the graph.",
+}
 
 layer = torch.nn.Linear(4, 2)
 

@@ -9,6 +9,7 @@ from torch.utils._pytree import tree_flatten
 
 CONFIG = {"log_graph_in_out_metadata": True}
 REACH = "private"
+EFFECTS = {"fixed": "The same function is the default after each call."}
 
 
 def missing():

@@ -6,6 +6,10 @@ from torch.autograd.graph import get_gradient_edge
 
 REACH = "config"
 CONFIG = {"trace_autograd_ops": True}
+GRADIENT = {
+    "fixed": "An input that requires a gradient from outside still ends the"
+    " graph."
+}
 
 weight = torch.nn.Parameter(torch.randn(4))
 edge = get_gradient_edge(weight)

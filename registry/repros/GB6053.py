@@ -7,6 +7,7 @@ import torch
 REACH = "contrived"
 NEIGHBOUR = "GB0291"
 LOGGER = logging.getLogger("train")
+LOGGER.setLevel("INFO")
 LABEL = repr(LOGGER)
 
 

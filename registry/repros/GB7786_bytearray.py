@@ -6,6 +6,7 @@ TITLE = "bytearray"
 REQUIRES = {"release": ">=2.13"}
 REACH = "contrived"
 NEIGHBOUR = "GB4880"
+EFFECTS = {"fixed": "A list holds the size, and no longer a bytearray."}
 LAST_SIZE = bytearray(1)
 LAST_SIZE_LIST = [0]
 

@@ -2,6 +2,11 @@
 can hand it on only by running it to its end, and that would append now."""
 import torch
 
+EFFECTS = {
+    "fixed": "The model holds an object that makes the generator, not the"
+    " generator."
+}
+
 
 def counted(seen, x):
     seen.append(len(x))

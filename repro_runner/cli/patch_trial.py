@@ -77,7 +77,7 @@ def _lines(judged: JudgedPatch, folder: Path) -> Iterator[str]:
 
 def _document(judged: JudgedPatch, changes: Mapping[str, object], folder: Path) -> dict[str, object]:
     return {
-        **head("patch-trial"),
+        **head("patch-trial", 2),
         "verdict": judged.verdict,
         "sentence": _sentence(judged),
         "reason": judged.reason,

@@ -38,9 +38,9 @@ from repro_runner.explain.site import (
 )
 
 KIND = "explain"
-SCHEMA = 5
+SCHEMA = 6
 _LOG = "log"
-_NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 2}
+_NEWEST = {KIND: SCHEMA, captured.KIND: captured.SCHEMA, _LOG: 3}
 """The kinds of document that `read_saved` reads, with the newest schema of each."""
 _MALFORMED = (LookupError, TypeError, ValueError, AttributeError)
 _SITE_FIELDS = (

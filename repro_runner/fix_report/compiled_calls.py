@@ -22,7 +22,7 @@ import torch
 from torch.nn.parameter import is_lazy
 
 from repro_runner.judge.hidden import calls_of, made_up
-from repro_runner.judge.leaves import PLAIN, Room
+from repro_runner.judge.leaves import PLAIN, Room, leaf_of
 from repro_runner.judge.observation import MEMORY, RESULT, Call, Plan
 from repro_runner.judge.state import Walk, memory_of, shared_memory
 from repro_runner.torch_seams import eval_frame, output_graph, wrap
@@ -49,6 +49,7 @@ class FirstCall:
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     with_gradients: bool
+    """Whether gradients are recorded, and something that it reaches has one."""
 
     def given(self) -> tuple[Any, ...]:
         """Arguments of their own: positional ones, then those with names."""
@@ -108,7 +109,7 @@ def record_compiled_calls(
         if not recording.first_calls:
             begin(recording)
         recording.callers.update(_callers())
-        _keep_first(recording, compiled, fn, args, kwargs)
+        _keep_first(recording, compiled, fn, args, kwargs, state)
         try:
             result = compiled(*args, **kwargs)
         except Exception as error:
@@ -127,8 +128,7 @@ def _seen(recording: Recording, result: Any, state: State) -> dict[str, dict[str
     walk = Walk(frozenset(), recording.room)
     with torch.no_grad():
         walk.add(result, "result")
-        for name, tensor in state.written():
-            walk.add(tensor, f"{name} after the call")
+        walk.flat.update((f"{name} after the call", leaf_of(one, recording.room)) for name, one in state.written())
     own = {path: home for path, home in walk.memory.items() if path.startswith("result")}
     return {RESULT: walk.flat, MEMORY: dict.fromkeys(shared_memory(state.memory() | own), True)}
 
@@ -144,7 +144,12 @@ def _keep(recording: Recording, call: Call) -> None:
 
 
 def _keep_first(
-    recording: Recording, compiled: Callable[..., Any], fn: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    recording: Recording,
+    compiled: Callable[..., Any],
+    fn: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    state: State,
 ) -> None:
     name = str(getattr(fn, "__qualname__", type(fn).__qualname__))
     given = (*args, *kwargs.values())
@@ -152,7 +157,7 @@ def _keep_first(
     if name not in recording.first_calls and size <= _LARGEST_INPUTS:
         copied = _copied(given)
         parts = copied[: len(args)], dict(zip(kwargs, copied[len(args) :], strict=True))
-        recording.first_calls[name] = FirstCall(compiled, *parts, torch.is_grad_enabled())
+        recording.first_calls[name] = FirstCall(compiled, *parts, torch.is_grad_enabled() and state.requires_grad)
 
 
 def _copied(given: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -278,6 +283,11 @@ class State:
         """The tensors that a backward pass gives gradients, and the objects that may be changed."""
         yield from ((name, tensor) for name, tensor, *_ in self._tensors if tensor.is_leaf and tensor.requires_grad)
         yield from ((name, value) for name, value in self._roots if _may_change(value))
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether some of them does."""
+        return any(tensor.requires_grad for _, tensor, *_ in self._tensors)
 
     def memory(self) -> dict[str, int]:
         """Where the memory of the tensors begins that are there before the call."""

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from repro_runner.fix_report.patch_rules import find_dodges
 from repro_runner.fix_report.patches.source import read_source
 from repro_runner.judge.reached import unreached
 
@@ -39,6 +40,11 @@ def callers_change(changes: Mapping[str, str], before: Sequence[Sequence[Any]], 
             if any(_follows(line, functions, calls) for line in lines):
                 return True
     return False
+
+
+def leaves_to_python(changes: Mapping[str, str]) -> bool:
+    """Whether a patch turns compilation off for something."""
+    return any(find_dodges(read_source(Path(path)).text, text) for path, text in changes.items())
 
 
 def _functions(text: str) -> list[tuple[int, int]]:

@@ -25,7 +25,7 @@ from repro_runner.explain.render.sentences import unlisted
 from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children, Run
-from repro_runner.fix_report.touched import callers_change
+from repro_runner.fix_report.touched import callers_change, leaves_to_python
 from repro_runner.process import Output
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class Trial:
     """How outputs were compared."""
     compiled_calls: int = 0
     """Calls of outermost compiled callables in the changed program."""
-    callers_change: bool = False
-    """Whether the patch changes code from which compiled functions are called."""
+    may_move_work: bool = True
+    """Whether the patch can take work out of what is compiled: it changes callers, or leaves something to Python."""
     stdout: str = NOT_COMPARED
     """equal, reordered (the same lines), lines removed (and none added), differ or not compared."""
     stdout_difference: str = ""
@@ -117,9 +117,8 @@ class Trial:
             return f"the break moves to {where}; if an earlier break hid what is there, fix it in the same patch"
         if self.reports_before and self.reports_after >= self.reports_before:
             return f"torch's own log still reports {self.reports_after} breaks, before {self.reports_before}"
-        # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need fewer; but where
-        # the callers change, too, the work may have moved to them.
-        if (self.callers_change and self.ops_after * 2 < ops) or (ops and not self.graphs_after):
+        # Breaks and recompiles do not change the number of ops that run in graphs. A rewrite may need fewer.
+        if (self.may_move_work and self.ops_after * 2 < ops) or (ops and not self.graphs_after):
             return f"it takes work out of the compiled code: {self.ops_after} ops ran in graphs, before {ops}"
         return ""
 
@@ -253,7 +252,7 @@ class TrialRunner:
             difference=results.difference,
             strictness=results.strictness,
             calls_compared=results.calls_compared,
-            callers_change=not error and callers_change(changes, *callers),
+            may_move_work=not error and (callers_change(changes, *callers) or leaves_to_python(changes)),
             compiled_calls=changed.result.get("calls", 0),
             stdout=stdout,
             stdout_difference=stdout_difference,

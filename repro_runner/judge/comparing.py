@@ -24,9 +24,10 @@ from repro_runner.judge.observation import (
 )
 
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.(?P<places>\d*))?(?:e(?P<exponent>[+-]?\d+))?|inf|nan)", re.IGNORECASE)
-_PLACE = re.compile(r"\[\d+\]")
+_PLACE = re.compile(r"\[\d+\]$")
 _PLACES, _ROUNDED = 4, 1e-5
 """torch prints so many places of a tensor. A number with fewer, beside one with more, was not cut: it ends there."""
+_PLACED = re.compile(r"inputs(\[\d+\])+")
 _LAYOUT = re.compile(r"\btensor\(|[\s()\[\],]+")
 """In `tensor([0.1235])`. torch's own `print` for graphs writes 0.12345679 for the same tensor."""
 _ROOT = re.compile(r"[\w ]+?(?='s |[.\[{]|$)")
@@ -75,7 +76,7 @@ def call_differs(
             continue
         one, two = expected.seen[aspect], _renamed(actual.seen[aspect], names)
         if aspect == INPUTS and STATE in terms.left_out:  # what objects hold besides tensors is state
-            one, two = ({path: leaf for path, leaf in flat.items() if isinstance(leaf, Mapping)} for flat in (one, two))
+            one, two = _tensors_of_inputs(expected), _tensors_of_inputs(actual)
         if aspect == RANDOM:  # a generator may be made later
             one, two = (
                 {path: leaf for path, leaf in flat.items() if path in one and path in two} for flat in (one, two)
@@ -123,6 +124,13 @@ def programs_differ(
     return None
 
 
+def _tensors_of_inputs(call: Call) -> Flat:
+    """The tensors among the inputs, those too that the program holds, and where they were met first."""
+    found = {**call.seen[STATE], **call.seen[INPUTS]}
+    leaves = {path: found.get(_is_same_as(leaf), leaf) for path, leaf in call.seen[INPUTS].items()}
+    return {path: leaf for path, leaf in leaves.items() if isinstance(leaf, Mapping) and _PLACED.fullmatch(path)}
+
+
 def _in_both(one: Flat, two: Flat) -> tuple[Flat, Flat]:
     both = one.keys() & two.keys()
     return {path: one[path] for path in both}, {path: two[path] for path in both}
@@ -133,7 +141,7 @@ def count_values(observation: Observation, *, calls: bool, unsteady: frozenset[t
     flats = [(RESULT, call.seen.get(RESULT, {})) for call in observation.calls if calls]
     flats.append((STATE, observation.ended.get(STATE, {})))
     return sum(
-        isinstance(leaf, Mapping | int | float | complex) and (aspect, place(path)) not in unsteady
+        isinstance(leaf, Mapping | int | float | complex) and (aspect, _place(path, leaf, flat)) not in unsteady
         for aspect, flat in flats
         for path, leaf in flat.items()
     )
@@ -151,7 +159,9 @@ def _errors_differ(expected: Call, actual: Call) -> str:
 def flats_differ(aspect: str, expected: Flat, actual: Flat, terms: Terms) -> str:
     """Describe the first difference of two flat values."""
     for path in dict.fromkeys((*expected, *actual)):
-        if (aspect, place(path)) in terms.unsteady and _are_alike(expected.get(path), actual.get(path)):
+        if (aspect, _place(path, expected.get(path), expected)) in terms.unsteady and _are_alike(
+            expected.get(path), actual.get(path)
+        ):
             continue
         if MEMORY in terms.left_out and any(_is_same_as(flat.get(path)) for flat in (expected, actual)):
             continue
@@ -182,7 +192,7 @@ def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> 
     expected, actual = _changes(was, one), _changes(own, two)
     known, roots = _roots(was), _roots(own)
     for path, leaf in expected.items():
-        if (STATE, place(path)) in terms.unsteady and _are_alike(leaf, actual.get(path, two.get(path))):
+        if (STATE, _place(path, leaf, one)) in terms.unsteady and _are_alike(leaf, actual.get(path, two.get(path))):
             continue
         if path not in actual:
             if path in two and leaf is not None and not _differ(leaf, two[path], path, terms.closeness):
@@ -191,7 +201,11 @@ def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> 
         if found := _differ_or_gone(leaf, actual[path], path, terms.closeness):
             return found
     for path in actual:
-        if path not in expected and _root(path) in known & roots and (STATE, place(path)) not in terms.unsteady:
+        if (
+            path not in expected
+            and _root(path) in known & roots
+            and (STATE, _place(path, actual[path], two)) not in terms.unsteady
+        ):
             if path in one and not _differ_or_gone(one[path], actual[path], path, terms.closeness):
                 continue
             return f"{_root(path)} is changed, unlike in eager" + ("" if path == _root(path) else f" ({path})")
@@ -334,9 +348,11 @@ def _words(line: str) -> str:
     return _LAYOUT.sub(" ", _NUMBER.sub("#", line)).strip()
 
 
-def place(path: str) -> str:
-    """A path without the numbers of places: what differs in one element of a list may differ in all."""
-    return _PLACE.sub("[…]", path)
+def _place(path: str, leaf: Leaf, flat: Flat) -> str:
+    """The path of a leaf. All numbers of a list have the same: if one differs from run to run, as times do, all may."""
+    parent = flat.get(_PLACE.sub("", path)) if type(leaf) is float else None
+    is_listed = isinstance(parent, tuple) and str(parent[1]).startswith("list of")
+    return _PLACE.sub("[…]", path) if is_listed else path
 
 
 def _are_alike(one: Leaf, two: Leaf) -> bool:
@@ -361,4 +377,4 @@ def _unsteady(one: Observation, again: Observation, terms: Terms) -> Iterator[tu
             for path in {*flat, *compared}:
                 both = path in flat and path in compared
                 if not both or _differ(flat[path], compared[path], path, terms.closeness):
-                    yield aspect, place(path)
+                    yield aspect, _place(path, flat.get(path), flat)

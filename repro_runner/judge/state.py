@@ -232,11 +232,21 @@ def _inside_iterator(value: Iterator[Any], path: str) -> Iterator[tuple[str, Any
     except Exception:  # noqa: BLE001 - it can't be copied, and its class may be the program's own
         return
     parts = state[1:] if isinstance(state, tuple) else ()
+    if _is_built_in(value) and parts and isinstance(parts[0], tuple) and type(parts[0][0]) in (list, tuple):
+        left = parts[0][0][parts[1] if len(parts) > 1 else 0 :]
+        yield from ((f"{path}'s item {at + 1}", each) for at, each in enumerate(left))
+        return
     yield from ((f"{path}'s part {at + 1}", part) for at, part in enumerate(parts) if isinstance(part, tuple))
 
 
+def _is_built_in(value: Iterator[Any]) -> bool:
+    """Whether it is one over a list, a tuple, a dict or a set. Dynamo makes one of another kind for it."""
+    return type(value).__module__ == "builtins" and type(value).__name__.endswith("iterator")
+
+
 def _position(value: Iterator[Any]) -> str:
-    text = f"{type(value).__qualname__} with {operator.length_hint(value, -1)} left"
+    name = "iterator" if _is_built_in(value) else type(value).__qualname__
+    text = f"{name} with {operator.length_hint(value, -1)} left"
     return repr(value) if isinstance(value, itertools.count | itertools.repeat) else text
 
 
@@ -268,8 +278,8 @@ def _text_of(value: Any) -> str | None:
     known = isinstance(value, torch.dtype | torch.device | range | slice | re.Pattern | bytearray)
     if known or (type(value).__module__ in _WITH_TEXT and not hasattr(value, "__dict__")):
         return repr(value)
-    locked = getattr(value, "locked", None)
-    return "locked" if callable(locked) and type(value).__module__ == "_thread" and locked() else None
+    is_lock = type(value).__module__ == "_thread" and hasattr(value, "locked")
+    return "locked" if is_lock and value.locked() else None
 
 
 _WITH_TEXT = {"datetime", "decimal", "fractions", "uuid", "array", "pathlib", "ipaddress"}

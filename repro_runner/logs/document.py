@@ -17,7 +17,7 @@ from repro_runner.logs.analysis import LogAnalysis, LogFile
 from repro_runner.logs.model import FoundMessage
 
 KIND = "log"
-SCHEMA = 2
+SCHEMA = 3
 _BREAK_FIELDS = (
     *("gb_ids", "gb_types", "how", "message", "candidates", "kind", "file", "line", "function", "source"),
     *("explanation", "hints", "context", "count", "ranks", "compile_ids", "log", "log_line", "gone"),

@@ -237,7 +237,7 @@ def test_a_patch_that_does_not_apply_is_told(agent: Agent) -> None:
 @pytest.mark.prove
 def test_a_patch_that_deletes_a_print_is_not_verified(agent: Agent) -> None:
     found = agent.answer("verify_patch", path="train.py", patch=WITHOUT_PRINT)
-    assert found["sentence"] == "not verified: the program prints less: 1 lines instead of 2"
+    assert found["sentence"] == "refused: the program prints less: 1 lines instead of 2"
 
 
 @pytest.mark.prove

@@ -13,7 +13,7 @@ import torch
 from registry.advice import Advisor
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.assistant import NO_ANSWER, REFUSED, VERIFIED, Settings, Suggestion, ask, render_prompts
+from repro_runner.assistant import HOLDS, NO_ANSWER, REFUSED, Settings, Suggestion, ask, render_prompts
 from repro_runner.explain import Report
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.running import run_program
@@ -127,7 +127,7 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 
 def test_a_patch_that_mends_the_break_is_verified(asked: Asked) -> None:
     found = asked.suggestions["if x.sum() > 0:"]
-    assert (found.verdict, found.reason, found.outputs) == (VERIFIED, "", "equal")
+    assert (found.verdict, found.reason, found.outputs) == (HOLDS, "", "equal")
     assert (found.breaks_before, found.breaks_after) == (3, 2)
     assert found.cause == "The branch asks for a value that is not there yet."
     assert "+    return torch.where(x.sum() > 0, x + 1, x - 1)\n" in found.patch

@@ -39,8 +39,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_diff_that_holds_is_exit_code_0(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["explain", "--format", "json", "--try", "fix.diff", "train.py"]) == DONE
     found = json.loads(capfd.readouterr().out)
-    assert (found["kind"], found["verdict"]) == ("patch-trial", "verified")
-    assert found["sentence"] == "verified: 2 breaks instead of 3, outputs equal"
+    assert (found["kind"], found["verdict"]) == ("patch-trial", "holds")
+    assert found["sentence"] == "holds: 2 breaks instead of 3, outputs equal"
     assert [each["where"] for each in found["breaks_left"]] == ["train.py:7", "train.py:8"]
     assert found["files"] == [str(project / "parts.py")]
     assert (project / "parts.py").read_text() == PARTS
@@ -50,9 +50,9 @@ def test_a_diff_that_holds_is_exit_code_0(project: Path, capfd: pytest.CaptureFi
 @pytest.mark.parametrize(
     ("text", "options", "code", "told"),
     [
-        (WITHOUT_ITEM, [], DONE, "verified: 2 breaks instead of 3, outputs equal\n  left: GB0170 at parts.py:2\n"),
-        (WITHOUT_PRINT, [], NOT_AS_IT_SHOULD_BE, "not verified: the program prints less: 1 lines instead of 2\n"),
-        (WITHOUT_PRINT, ["--allow-less-output"], DONE, "verified: 2 breaks instead of 3, outputs equal\n  note: the "),
+        (WITHOUT_ITEM, [], DONE, "holds: 2 breaks instead of 3, outputs equal\n  left: GB0170 at parts.py:2\n"),
+        (WITHOUT_PRINT, [], NOT_AS_IT_SHOULD_BE, "refused: the program prints less: 1 lines instead of 2\n"),
+        (WITHOUT_PRINT, ["--allow-less-output"], DONE, "holds: 2 breaks instead of 3, outputs equal\n  note: the "),
     ],
 )
 @pytest.mark.usefixtures("project")
@@ -68,7 +68,7 @@ def test_a_whole_program_is_a_patch_too(
 def test_a_patch_that_switches_compilation_off_is_not_run(capfd: pytest.CaptureFixture[str]) -> None:
     Path("changed.py").write_text(PROGRAM.replace('@torch.compile(backend="eager")\n', ""))
     assert main(["explain", "--try", "changed.py", "train.py"]) == NOT_AS_IT_SHOULD_BE
-    assert capfd.readouterr().out == "not run: it changes how torch.compile is called\n"
+    assert capfd.readouterr().out == "refused, not run: it changes how torch.compile is called\n"
 
 
 @pytest.mark.parametrize(

@@ -110,7 +110,7 @@ def test_evidence_of_a_newer_schema_is_refused_and_left_alone(
     out = tmp_path / "x.json"
     out.write_text('{"kind": "evidence", "schema": 9, "environment": {}, "records": {}}', "utf-8")
     assert run(out, "GB0186") == 2
-    assert "schema 9 is newer than 2; update the project" in capsys.readouterr().err
+    assert "schema 9 is newer than 3; update the project" in capsys.readouterr().err
     assert '"schema": 9' in out.read_text("utf-8")
 
 

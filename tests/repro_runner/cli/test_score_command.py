@@ -26,7 +26,7 @@ ANSWERS = {
     "GB0124_log": ("other result", "def fixed(x, target):\n    return (x - target).square().mean() * 2"),
     "GB0116_argument": ("refused", "import os\n\n\ndef fixed(x):\n    os.remove('x')\n    return x"),
     "GB0279": ("drops output", "def fixed(x):\n    return x.sin()"),
-    "GB0296": ("solved", "def fixed(x):\n    print(x.max(), x.min())\n    return x.sin()"),
+    "GB0296": ("solved", "def fixed(x):\n    print(str(x.shape), x.detach().mean())\n    return x.sin()"),
     "GB0370": ("does not parse", "```python\ndef fixed(x): return x"),
     "GB0001": ("no answer", ""),
 }

@@ -31,7 +31,7 @@ def test_a_models_suggestion_comes_with_its_verdict_and_stays_in_its_fence() -> 
     asked = tuple(replace(one, cause=HOSTILE + one.cause, patch=f"```\n# out\n{one.patch}") for one in SUGGESTIONS[:1])
     found = Outcome(report=sample_report(), suggestions=asked)
     soup = page(render_markdown(view_outcome(found, sample_answers(), folder=Path(FOLDER))))
-    assert "(a-model, verified by running it: 5 break sites before, 4 after, results equal; the" in soup.get_text()
+    assert "(a-model, holds, by running it: 5 break sites before, 4 after, results equal; the" in soup.get_text()
     assert soup.select("h1, script, img") == []
 
 

@@ -111,7 +111,7 @@ def test_a_models_suggestion_stands_beside_its_verdict() -> None:
     html5lib.HTMLParser(strict=True).parse(text)
     soup = BeautifulSoup(text, "html.parser")
     assert soup.select("script, img") == []
-    assert "verified by running it: 5 break sites before, 4 after, results equal" in text_of(soup, "#site-3")
+    assert "holds, by running it: 5 break sites before, 4 after, results equal" in text_of(soup, "#site-3")
     assert [line.get_text() for line in soup.select("#site-3 .new-line")][-1] == "+    return x\n"
 
 

@@ -327,7 +327,10 @@ def test_outermost_compiled_calls_are_recorded_once_and_in_order() -> None:
         with pytest.raises(Exception):  # noqa: B017  what Dynamo makes of an IndexError differs between releases
             failing(torch.ones(2))
         torch.compiler.disable(lambda x: x)(torch.ones(2))  # type: ignore[no-untyped-call]
-    first, second, third = (dict(call.seen[RESULT]) for call in recording.calls[:3])
+    first, second, third = (
+        {path: leaf for path, leaf in call.seen[RESULT].items() if path.startswith("result")}
+        for call in recording.calls[:3]
+    )
     assert list(first) == ["result", "result[0]", "result[1]", "result[1][0]", "result[1][1]"]
     assert (first["result"], first["result[1][1]"]) == (("is", "Pair of 2"), 1.0)
     assert torch.equal(second["result"]["parts"][0], third["result"]["parts"][0])
@@ -355,7 +358,7 @@ def test_what_a_call_writes_into_is_kept_with_what_it_returns() -> None:
         lazy(x)
 
     with record_compiled_calls() as recording:
-        torch.compile(step, backend="eager")(torch.randn(4, 2), [torch.zeros(1), torch.zeros(1)])
+        torch.compile(step, backend="eager")(torch.randn(4000, 2), [torch.zeros(1), torch.zeros(5000)])
     (call,) = recording.calls
     written = {path.removesuffix(" after the call") for path in call.seen[RESULT] if path != "result"}
     assert written >= {"argument 2[0]", "norm.weight", "norm.weight.grad", "norm.running_mean", "total"}
@@ -400,7 +403,7 @@ main()
         ("        torch._dynamo.graph_break()\n", "", ""),
         ("append(x.sum().item())", "append(x.sum())", "self.notes[0]: a tensor float32 [] instead of 3.0"),
         ("append(x.sum().item())", "append(x.mean().item())", "self.notes[0]: 1.0 instead of 3.0"),
-        ("        self.notes.append(x.sum().item())\n", "", "self is not changed, as it is in eager (self.notes[0])"),
+        ("        self.notes.append(x.sum().item())\n", "", "self is not changed, as it is in eager (self.notes)"),
         ("    listed.append(1)\n", "    listed.append(2)\n", "listed[0]: 2 instead of 1"),
         ('    totals["steps"] += 2\n', "", "totals is not changed, as it is in eager (totals['steps'])"),
         ("listed = []\n", "listed = []\nmore = [1]\n", ""),
