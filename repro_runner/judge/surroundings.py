@@ -397,5 +397,10 @@ def settings() -> dict[str, str]:
         module = sys.modules.get(name)
         if module is not None:
             copied: Mapping[str, Any] = module.get_config_copy()
-            found |= {f"{name}.{key}": f"{value!r}" for key, value in copied.items()}
+            found |= {f"{name}.{key}": _setting(value) for key, value in copied.items()}
     return found
+
+
+def _setting(value: Any) -> str:
+    """A copy of a set may have another order."""
+    return repr(sorted(map(repr, value)) if isinstance(value, set | frozenset) else value)

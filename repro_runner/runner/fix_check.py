@@ -33,7 +33,7 @@ from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Sett
 
 _EFFECTS = frozenset({STATE, MEMORY, OUT, ERR, RECORDS, WARNINGS, FILES, EVENTS, RANDOM, MODES})
 """What EFFECTS excuses."""
-_OF_COMPILERS = frozenset({RANDOM, MODES, WARNINGS})
+_OF_COMPILERS = frozenset({RANDOM, MODES, WARNINGS, RECORDS})
 """What a compiler does in another way, or leaves behind itself."""
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
