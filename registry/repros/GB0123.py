@@ -3,6 +3,10 @@ forward pass only, and ends the graph where the backward pass begins."""
 import torch
 
 FLAGS = {"fixed_flag": {"trace_autograd_ops": True}}
+GRADIENT = {
+    "fixed_flag": "An input that requires a gradient from outside still ends"
+    " the graph."
+}
 
 
 def inputs():

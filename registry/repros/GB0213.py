@@ -5,6 +5,10 @@ import random
 
 import torch
 
+LIMITS = {
+    "fixed_tensor": {"inf": "If 0 is drawn, infinity times 0 gives NaN."}
+}
+
 
 def inputs():
     random.seed(torch.randint(100, ()).item())

@@ -3,6 +3,8 @@ assignments for ordinary objects, but not for plain functions."""
 import torch
 
 EFFECTS = {
+    "fixed": "The value is in the global `last_shape`, and no longer in an"
+    " attribute.",
     "fixed_object": "The value is in `scale_object.last` then. There is no "
     "function `scale` any more that could have the attribute."
 }

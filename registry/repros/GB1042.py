@@ -4,6 +4,10 @@ import torch
 
 REACH = "config"
 CONFIG = {"trace_autograd_ops": True}
+GRADIENT = {
+    "fixed": "An input that requires a gradient from outside still ends the"
+    " graph."
+}
 
 
 def inputs():

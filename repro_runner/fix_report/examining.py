@@ -22,7 +22,7 @@ from repro_runner.fix_report.trial import (
     why_it_failed,
 )
 
-_OUTPUT = ("log records", "warnings")
+_OUTPUT = ("standard output", "standard error", "log records", "warnings")
 OTHER_SEED = 1
 """A change must give the same results on other random inputs, too. One with fixed results does not."""
 
@@ -133,7 +133,8 @@ class _Examining:
             why = "it takes no others" if same else "other functions are compiled"
             self._found.not_compared.append(f"other inputs of the compiled functions: {why}")
             return
-        unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"])
+        left_out = _OUTPUT if self._less_output else ()
+        unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"], left_out=left_out)
         if not unlike["differs"]:
             tried = [variation for _, variation, _ in way["others"]]
             words = [said for kind, said in LIMIT_KINDS.items() if any(one.startswith(kind) for one in tried)]

@@ -245,7 +245,8 @@ def _outputs(trial: Trial, how: str) -> str:
         NOT_COMPARED: f"what it prints could not be compared: {trial.stdout_difference}",
     }.get(trial.stdout, f"what it prints is {trial.stdout}: {trial.stdout_difference}")
     calls = f"of {counted(trial.compiled_calls, 'call')} of compiled code{how}"
-    return f"{trial.outputs} ({calls}; {trial.strictness}); {printed}"
+    parts = [f"{trial.outputs} ({calls}; {trial.strictness})", printed, trial.recompiling]
+    return "; ".join(part for part in parts if part)
 
 
 def _unfixed(target: Target, search: Search) -> Unfixed:

@@ -119,10 +119,11 @@ def find_doubt(trial: Trial, *, less_output: bool = False) -> str:
 
 
 def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
-    """Other effects of a patch, on what the program prints."""
-    notes = (
+    """Other effects of a patch: on what the program prints, and on how often it is compiled."""
+    printed = (
         f"{_PRINTED[trial.stdout]}: {trial.stdout_difference}" if trial.stdout_difference else _PRINTED[trial.stdout]
         for trial in trials
         if trial.stdout in _PRINTED
     )
-    return tuple(dict.fromkeys(notes))
+    compiled = (trial.recompiling for trial in trials if trial.recompiling)
+    return tuple(dict.fromkeys((*printed, *compiled)))

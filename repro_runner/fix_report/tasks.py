@@ -80,7 +80,9 @@ def compare_other_inputs(arguments: dict[str, Any], _folder: Path) -> dict[str, 
         other = actual.call(call.plan)
         large = "large" in call.plan.variation
         by_size = ROUNDED[_dtype(double=arguments["double"]), large] if call.plan.variation else 0.0
-        terms = Terms(closeness=replace(closeness, by_size=by_size), left_out=frozenset({MEMORY}))
+        terms = Terms(
+            closeness=replace(closeness, by_size=by_size), left_out=frozenset({MEMORY, *arguments["left_out"]})
+        )
         if other is None:
             return {"differs": "it does not end, or it ends the program", "plan": asdict(call.plan)}
         if found := call_differs(call, other, expected, actual, terms):

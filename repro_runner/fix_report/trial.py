@@ -26,6 +26,7 @@ from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children, Run
 from repro_runner.fix_report.touched import callers_change, leaves_to_python
+from repro_runner.output.units import counted
 from repro_runner.process import Output
 
 if TYPE_CHECKING:
@@ -93,6 +94,8 @@ class Trial:
     """Ops that ran in compiled graphs. The number falls if less code is compiled."""
     calls_compared: bool = True
     """Whether the results of each call were compared, and not only what the program shows and holds in the end."""
+    recompiles_before: int = 0
+    recompiles_after: int = 0
     seconds: float = 0.0
     """The time that the changed program took."""
 
@@ -100,6 +103,14 @@ class Trial:
     def holds(self) -> bool:
         """Whether the change is a fix: fewer breaks, the same results."""
         return self.ran and self.outputs == EQUAL and not self.why_no_fix(self.breaks_before, self.ops_before)
+
+    @property
+    def recompiling(self) -> str:
+        """How the changed program compiles more often; empty if it does not. Torch gives a function up at a limit."""
+        if self.recompiles_after <= self.recompiles_before:
+            return ""
+        times = counted(self.recompiles_after, "time")
+        return f"it compiles again {times}, before {self.recompiles_before}; torch gives a function up after a few"
 
     def why_no_fix(self, breaks: int, ops: int) -> str:
         """Why the program is not better than one with so many breaks and ops in graphs; empty if it is.
@@ -261,6 +272,8 @@ class TrialRunner:
             graphs_after=changed.result.get("graphs", 0),
             ops_before=original.result.get("ops_run", 0),
             ops_after=changed.result.get("ops_run", 0),
+            recompiles_before=len(before.recompiles),
+            recompiles_after=len(after.recompiles),
             seconds=changed.seconds,
         )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from repro_runner.explain.program import ProgramToRun
-from repro_runner.explain.site import HOLDS, REFUSED
+from repro_runner.explain.site import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from repro_runner.fix_report.judging import JudgedPatch, judge_patch
 from repro_runner.fix_report.trial import TrialRunner
 
@@ -113,3 +113,57 @@ def test_a_patch_that_dodges_is_not_run(trials: TrialRunner, project: Path, trai
 def test_with_several_files_the_objection_names_the_file(trials: TrialRunner, project: Path) -> None:
     judged = judge(trials, project, parts=f"import os\n{PARTS}", train=WITHOUT_ITEM)
     assert judged.reason == "parts.py: it goes beyond plain torch code: it imports os"
+
+
+def test_a_patch_that_compiles_again_and_again_says_so(tmp_path: Path) -> None:
+    program = """\
+import torch
+
+
+@torch.compile(backend="eager", dynamic=False)
+def step(x, n):
+    print("a step")
+    return x.sum() * 2
+
+
+for size in range(2, 6):
+    step(torch.ones(size)[:2], size)
+"""
+    (tmp_path / "train.py").write_text(program)
+    changed = program.replace('    print("a step")\n', "").replace("* 2", "* 2 * (n // n)")
+    changes = {str(tmp_path / "train.py"): (program, changed)}
+    with TrialRunner(ProgramToRun(script=str(tmp_path / "train.py"))) as trials:
+        judged = judge_patch(trials, changes, less_output=True, tell=lambda _: None)
+    assert judged.verdict == HOLDS
+    assert any("it compiles again 3 times, before 0; torch gives a function up" in note for note in judged.notes)
+
+
+def test_what_no_run_reached_is_named(tmp_path: Path) -> None:
+    program = """\
+import torch
+
+
+@torch.compile(backend="eager")
+def step(x):
+    if x.shape[1] > 4:
+        raise ValueError("too wide")
+    print("a step")
+    return x.sum() * 2
+
+
+step(torch.ones(2, 3))
+"""
+    changed = program.replace("too wide", "wide").replace('    print("a step")\n', "").replace("> 4", "> 10_000")
+    (tmp_path / "train.py").write_text(program)
+    changes = {str(tmp_path / "train.py"): (program, changed)}
+    with TrialRunner(ProgramToRun(script=str(tmp_path / "train.py"))) as trials:
+        refused = judge_patch(trials, changes, less_output=True, tell=lambda _: None)
+        changed = changed.replace("10_000", "4")
+        changes = {str(tmp_path / "train.py"): (program.replace("> 4", "> 10_000"), changed.replace("> 4", "> 10_000"))}
+    assert refused.verdict == REFUSED
+    assert refused.reason.startswith("with other inputs (size 3 to 13): raised nothing, not ValueError")
+    (tmp_path / "train.py").write_text(program.replace("> 4", "> 10_000"))
+    with TrialRunner(ProgramToRun(script=str(tmp_path / "train.py"))) as trials:
+        judged = judge_patch(trials, changes, less_output=True, tell=lambda _: None)
+    assert judged.verdict == HOLDS_FOR_WHAT_RAN
+    assert judged.never_reached == ("line 7: raise ValueError('too wide')", "line 7: raise ValueError('wide') (new)")
