@@ -73,7 +73,7 @@ a line of that file has an id, a file pattern, or both; x2 allows at most two su
 The program runs in this process, unchanged, with the backend it asks for. In --format json, md and html without --out,
 standard output holds the document alone: what the program prints goes to standard error.
 --fix, --report, --share, --cost and --fail-under run it again, in separate processes: if it writes files, it writes
-them again. --try runs it four to six times in such processes, with and without the patch.
+them again. --try runs it about ten times in such processes, with and without the patch.
 
 exit codes:
   0    done; breaks are no failure without --fail-on-break
@@ -82,6 +82,7 @@ exit codes:
        or, with --try, the patch is refused
   2    the arguments or a file are not valid; the program was not run
        or, with --try, the patch does not apply
+  3    with --try: the patch holds for what ran; what never ran or could not be compared is named
   130  interrupted; the report covers what ran until then
 """
 _ONLY_OURS = (

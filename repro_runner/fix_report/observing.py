@@ -68,6 +68,7 @@ class _Watch:
         self._written = WrittenFiles(Path.cwd())
         self._before: Flat = {}
         self._ended: dict[str, Flat] = {}
+        self._tracing = ExitStack()
 
     def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
         seed_all(self._way.seed)
@@ -80,7 +81,7 @@ class _Watch:
             effects = undo.enter_context(watched(streams=False)) if self._way.eager else Effects()
             if self._way.eager:
                 torch.set_num_threads(1)  # then it can be forked
-                undo.enter_context(noted(self._positions, set()))
+                undo.enter_context(self._tracing).enter_context(noted(self._positions, set()))
             report = run_program(
                 program_of(arguments), at_end=lambda main: self._end(main, recording, effects.flat(), way=self._way)
             )
@@ -111,6 +112,7 @@ class _Watch:
 
     def _end(self, main: ModuleType, recording: Recording, effects: Mapping[str, Flat], *, way: Way) -> None:
         recording.is_over = True
+        self._tracing.close()
         with torch.no_grad():
             self._ended = {STATE: _held(_folder_of(main), main, recording)}
         if not way.eager:
