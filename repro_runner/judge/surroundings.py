@@ -297,7 +297,8 @@ def random_states() -> Flat:
     if torch.cuda.is_available() and torch.cuda.is_initialized():  # type: ignore[no-untyped-call]
         states["torch on the GPU"] = _digest(torch.cuda.get_rng_state().numpy().tobytes())
     if (numpy := sys.modules.get("numpy")) is not None and "numpy.random" in sys.modules:
-        states["numpy"] = _digest(str(numpy.random.get_state()))
+        kind, keys, *rest = numpy.random.get_state()
+        states["numpy"] = _digest(f"{kind} {keys.tobytes().hex()} {rest}")
     return states
 
 
@@ -372,12 +373,15 @@ class Integrity:
         }
 
     def _look(self) -> dict[str, tuple[int, ...]]:
-        found = {}
+        found: dict[str, tuple[int, ...]] = {}
         for name, owner in self._owners.items():
             for attribute, value in list(vars(owner).items()):
-                if callable(value) or isinstance(value, _PARTS):
-                    inner = (getattr(value, each, None) for each in ("__code__", "__defaults__", "__kwdefaults__"))
+                if isinstance(value, types.FunctionType | types.MethodType):
+                    function = value if isinstance(value, types.FunctionType) else value.__func__
+                    inner = (getattr(function, each, None) for each in ("__code__", "__defaults__", "__kwdefaults__"))
                     found[f"{name}.{attribute}"] = (id(value), *map(id, inner))
+                elif callable(value) or isinstance(value, _PARTS):
+                    found[f"{name}.{attribute}"] = (id(value),)
         return found
 
 

@@ -171,11 +171,6 @@ def test_files_are_compared_by_content(tmp_path: Path) -> None:
     assert files_below(tmp_path, lambda path: path.name == "a.txt") == {}
 
 
-@pytest.fixture(scope="module")
-def integrity() -> Integrity:
-    return Integrity()
-
-
 @pytest.mark.parametrize(
     ("owner", "name"),
     [
@@ -191,16 +186,18 @@ def integrity() -> Integrity:
     ],
 )
 def test_a_replaced_part_of_torch_of_python_or_of_the_judge_is_seen(
-    owner: Any, name: str, integrity: Integrity, monkeypatch: pytest.MonkeyPatch
+    owner: Any, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    integrity = Integrity()  # not in a fixture: pytest listens to warnings in another way there
     assert integrity.broken() == {}
     monkeypatch.setattr(owner, name, lambda *_: None)
     assert [path for path in integrity.broken() if path.endswith(f".{name}")]
 
 
 def test_a_method_that_hides_an_inherited_one_other_code_and_other_defaults_are_seen(
-    integrity: Integrity, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    integrity = Integrity()
     with monkeypatch.context() as patch:
         patch.setattr(torch.Tensor, "__add__", lambda *_: None, raising=False)
         assert "torch.Tensor.__add__" in integrity.broken()
@@ -214,7 +211,8 @@ def test_a_method_that_hides_an_inherited_one_other_code_and_other_defaults_are_
     assert integrity.broken() == {}
 
 
-def test_a_changed_setting_of_the_compiler_is_seen(integrity: Integrity) -> None:
+def test_a_changed_setting_of_the_compiler_is_seen() -> None:
+    integrity = Integrity()
     with torch._dynamo.config.patch(suppress_errors=True):
         assert integrity.broken() == {"torch._dynamo.config.suppress_errors": ("is", "set to True")}
     assert integrity.broken() == {}
