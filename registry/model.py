@@ -287,6 +287,8 @@ class Finding:
 VERIFIER = 3
 """Raised when the runner begins to check more. 2: gradients, aliases, effects, fresh seeds. 3: the judge, which runs a
 fix in eager, in double, on inputs that its author did not think of, and compares all that a program does."""
+HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED = "holds", "holds for what ran", "refused"
+"""The levels of the judge. In the second, something of what a change replaces never ran, or could not be compared."""
 COUNTS_SINCE = 2
 """What an earlier verifier called verified is only reproduced."""
 SEEDS = (0, 1, 2)

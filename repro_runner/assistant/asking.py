@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.advice import Advisor
+from registry.model import REFUSED
 from repro_runner.assistant.client import COSTLIEST, NoReply, Settings, request_reply
 from repro_runner.assistant.prompt import Excerpt, read_excerpt, render_excerpt, render_prompt
 from repro_runner.assistant.reply import ModelReply, NotUnderstood, apply_blocks, parse_reply
 from repro_runner.explain.report import Report
-from repro_runner.explain.site import NO_ANSWER, REFUSED, Site, Suggestion
+from repro_runner.explain.site import NO_ANSWER, Site, Suggestion
 from repro_runner.fix_report.judging import Tell, judge_patch
 from repro_runner.fix_report.patches.source import diff_texts
 from repro_runner.fix_report.trial import TrialRunner

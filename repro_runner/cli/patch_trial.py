@@ -7,10 +7,10 @@ from pathlib import Path
 
 from registry.documents import document_text, head
 from registry.errors import InvalidInput, Problem
+from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from repro_runner.exit_codes import DONE, HOLDS_IN_PART, NOT_AS_IT_SHOULD_BE
 from repro_runner.explain.program import ProgramToRun, find_main
 from repro_runner.explain.render.sentences import where
-from repro_runner.explain.site import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from repro_runner.fix_report.judging import JudgedPatch, judge_patch
 from repro_runner.fix_report.patches.source import read_source
 from repro_runner.fix_report.trial import TrialRunner

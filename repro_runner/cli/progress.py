@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 from registry.ids import id_of_program
+from registry.model import HOLDS_FOR_WHAT_RAN
 from repro_runner.output.units import minutes
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class _JsonLines:
 
     def ended(self, ended: Finished, problem: str) -> None:
         named = {"gb_id": id_of_program(ended.program), "program": ended.program}
-        line = {**named, "backend": ended.backend, "problem": problem, **ended.record}
+        line = {**named, "backend": ended.backend, "problem": problem, "levels": ended.levels, **ended.record}
         print(json.dumps(line), file=self._answers, flush=True)
 
 
@@ -116,4 +117,6 @@ class _Bar:
 
 
 def _line(ended: Finished, problem: str) -> str:
-    return f"{ended.program} {ended.backend}: {ended.record['verdict']}{f' ({problem})' if problem else ''}"
+    never = (f"{name} {HOLDS_FOR_WHAT_RAN}; never reached: {lines}" for name, lines in ended.never_reached.items())
+    said = problem or ", ".join(never)
+    return f"{ended.program} {ended.backend}: {ended.record['verdict']}{f' ({said})' if said else ''}"

@@ -17,24 +17,23 @@ from registry.datafile import DATA, check_writable, read_data_file, write_data_f
 from registry.errors import InvalidInput, Problem, WriteFailed
 from registry.evidence import BACKENDS
 from registry.evidence_file import Document, dump_document, file_name, new_document, parse_document, put_run
-from registry.model import Repro
+from registry.model import HOLDS_FOR_WHAT_RAN, Repro
 from registry.repros import read_repros
 from registry.result_files import result_text
 from repro_runner.cli.model_arguments import more_than_0, positive_number
 from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
-from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
+from repro_runner.exit_codes import DONE, HOLDS_IN_PART, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.process import Limits
 from repro_runner.runner.cluster import Cluster, ClusterUnfit, connected
-from repro_runner.runner.machine import ReproRun, ThisMachine, known_types
-
-GOOD = frozenset({"verified", "reproduced", "not applicable"})
+from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, known_types
 
 EXIT_CODES = """\
 exit codes:
-  0    every program gave its own id, and every fix works
-  1    some program failed, stopped breaking, gave another id, or has a fix that does not work
+  0    every program gave its own id, and every fix holds
+  1    some program failed, stopped breaking, gave another id, or has a fix that is refused
   2    the arguments or a data file are not valid; nothing was run
+  3    as 0, but some fix holds only for what ran: no input reached a part that it replaces, which is named
   130  interrupted; what was finished is in the file
 """
 
@@ -237,7 +236,7 @@ def _run(
     answers: TextIO,
 ) -> int:
     verdicts: Counter[str] = Counter()
-    bad = 0
+    worst = DONE
     try:
         with progress(len(jobs), answers, as_json=arguments.json) as display:
             for ended in executor.run(jobs, display.started):
@@ -246,32 +245,22 @@ def _run(
                 )
                 write_data_file(out, dump_document(document))  # at once, so that a kill loses only running jobs
                 verdicts[str(ended.record["verdict"])] += 1
-                problem = problem_of(ended.record)
-                bad += bool(problem)
-                display.ended(ended, problem)
+                worst = max(worst, exit_code(ended), key=_BAD_TO_WORSE.index)
+                display.ended(ended, ended.problem)
     except KeyboardInterrupt:
         print(f"interrupted; {verdicts.total()} of {len(jobs)} are in {out.name}", file=sys.stderr)
         return INTERRUPTED
     missing = len(jobs) - verdicts.total()
     summary = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items())) or "nothing to run"
     print(f"{summary}{f'; {missing} not run' if missing else ''}; {out.name}", file=sys.stderr)
-    return NOT_AS_IT_SHOULD_BE if bad or missing else DONE
+    return NOT_AS_IT_SHOULD_BE if missing else worst
 
 
-def problem_of(record: Mapping[str, Any]) -> str:
-    """The problem in a record, as text; empty if the record is good."""
-    if record["verdict"] not in GOOD:
-        return (
-            str(record.get("cause", ""))
-            or ", ".join([*record.get("ids", []), *record.get("ids_fullgraph", [])])
-            or "no break"
-        )
-    wrong = [
-        f"{name}: {found.get('cause') or found}"
-        for name, found in record.get("fixes", {}).items()
-        if not found["holds"] and found.get("gradient") != "excused"
-    ]
-    wrong += [
-        f"{name}: {found.get('cause')}" for name, found in record.get("isolated", {}).items() if not found["equal"]
-    ]
-    return "; ".join(wrong)
+_BAD_TO_WORSE = (DONE, HOLDS_IN_PART, NOT_AS_IT_SHOULD_BE)
+
+
+def exit_code(ended: Finished) -> int:
+    """What the run of one program ends with."""
+    if ended.problem:
+        return NOT_AS_IT_SHOULD_BE
+    return HOLDS_IN_PART if HOLDS_FOR_WHAT_RAN in ended.levels.values() else DONE

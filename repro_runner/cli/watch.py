@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from registry.evidence import BACKENDS
-from repro_runner.cli.run import problem_of
-from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
+from repro_runner.cli.run import exit_code
+from repro_runner.exit_codes import DONE, REFUSED
 from repro_runner.process import Pool
 from repro_runner.runner.machine import Finished, ReproRun, open_pool
 
@@ -47,15 +47,15 @@ def _watch(pool: Pool, arguments: argparse.Namespace) -> int:
             ended = Finished.of(pool.run(run.to_job()))
             print("\n".join(_lines(ended)), f"({time.monotonic() - started:.1f} s)\n", flush=True)
             if arguments.once:
-                return DONE if not problem_of(ended.record) else NOT_AS_IT_SHOULD_BE
+                return exit_code(ended)
         time.sleep(_POLL_SECONDS)
 
 
 def _lines(ended: Finished) -> list[str]:
     record = ended.record
     lines = [f"{ended.program}: {record['verdict']}"]
-    if problem := problem_of(record):
-        lines.append(f"  {problem}")
+    if ended.problem:
+        lines.append(f"  {ended.problem}")
     if "ids" in record:
         lines.append(
             f"  breaks {', '.join(record['ids']) or 'none'}; fullgraph {', '.join(record['ids_fullgraph']) or 'none'}"

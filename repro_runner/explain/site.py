@@ -16,11 +16,8 @@ LIMIT = "limit exceeded"
 ONE_GRAPH = "torch.compile stopped here with an error: the program asks for one graph (fullgraph=True)"
 EXPORT_STOPPED = "torch.export stopped here with an error"
 """Why a fatal break was not counted."""
-HOLDS = "holds"
-HOLDS_FOR_WHAT_RAN = "holds for what ran"
-REFUSED = "refused"
 NO_ANSWER = "no answer"
-"""The verdicts on a language model's suggestion."""
+"""Instead of a level, when no suggestion came."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from registry.model import LIMIT_KINDS
-from repro_runner.explain.site import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
+from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, LIMIT_KINDS, REFUSED
 from repro_runner.fix_report.children import Run
 from repro_runner.fix_report.touched import never_reached
 from repro_runner.fix_report.trial import (
@@ -104,6 +103,8 @@ class _Examining:
         if problem or not original.result["ended"]:
             self._found.not_compared.append(f"how it runs {how}: {problem or 'the program leaves before its end'}")
             return None
+        if left_out := original.result["left_out"]:
+            self._found.not_compared.append(f"{left_out} values, since the program holds too many")
         changed = self._trials.run(self._texts, {"others": (), **way}, self._files)
         self._found.refused = self._why_unlike(original, changed, way, how)
         if not self._found.refused:

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from repro_runner.explain.site import REFUSED, Site
+from registry.model import REFUSED
+from repro_runner.explain.site import Site
 from repro_runner.fix_report.examining import OTHER_SEED, Examination, examine
 from repro_runner.fix_report.patch_rules import find_dodges, find_refusals
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, TrialRunner

@@ -94,6 +94,7 @@ class _Watch:
             "calls": recording.call_count,
             "kept_calls": len(recording.calls),
             "sampled": recording.room.sampled,
+            "left_out": recording.room.left_out,
             "graphs": recording.graphs,
             "ops_run": recording.ops_run,
             "backends": sorted(recording.backends),
@@ -188,4 +189,5 @@ def _held(folder: str, main: ModuleType, recording: Recording) -> Flat:
         if not walk.has(value):
             walk.add(value, name)
     recording.room.sampled += walk.room.sampled
+    recording.room.left_out += walk.room.left_out
     return walk.flat

@@ -41,6 +41,8 @@ class Room:
     left: int = _ALL
     sampled: int = 0
     """How many tensors were kept as a sample."""
+    left_out: int = 0
+    """How many values were not looked at, since there are too many."""
 
 
 def described(text: str) -> Leaf:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import dis
 import sys
 import types
 from collections.abc import Iterator, Mapping
@@ -51,6 +52,16 @@ def _positions(code: types.CodeType, offsets: set[int]) -> Iterator[Position]:
     for at, (line, last, column, end) in enumerate(code.co_positions()):
         if 2 * at in offsets and None not in (line, last, column, end):
             yield line, column, last, end
+            if code.co_code[2 * at] in _FAILING:
+                yield _failure(line)
+
+
+_FAILING = {dis.opmap[name] for name in ("LOAD_ASSERTION_ERROR", "LOAD_COMMON_CONSTANT") if name in dis.opmap}
+"""What makes the error of an `assert`. Its position is that of the condition, or of the whole, as Python's release."""
+
+
+def _failure(line: int) -> Position:
+    return line, -1, line, -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +84,7 @@ def unreached(source: str, positions: set[Position], within: str = "") -> tuple[
     found: list[Unreached] = []
     for root in roots:
         _collect(root, positions, compiled, found)
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def _all_positions(code: types.CodeType) -> Iterator[Position]:
@@ -86,13 +97,14 @@ def _all_positions(code: types.CodeType) -> Iterator[Position]:
 
 
 def _collect(node: ast.AST, ran: set[Position], compiled: set[Position], found: list[Unreached]) -> None:
-    if isinstance(node, ast.Assert) and node.msg is None and _span(node) in compiled - ran:
-        text = f"{ast.unparse(node)} fails"  # it raises what has the place of the whole
-        found.append(Unreached(node.lineno, text, _span(node)[2]))
+    if isinstance(node, ast.Assert) and node.msg is None:
+        fails = {_failure(line) for line in range(node.lineno, _span(node)[2] + 1)}
+        if fails & compiled and not fails & ran:
+            found.append(Unreached(node.lineno, f"{ast.unparse(node)} fails", _span(node)[2]))
     for part in _parts(node):
         if _is_part(part) and _has(part, compiled) and not _has(part, ran):
             said = " fails" if isinstance(node, ast.Assert) else ""
-            shown = node if isinstance(node, ast.Assert) else part
+            shown = node if isinstance(node, ast.Assert | ast.Compare) else part
             first, _, last, _ = _span(shown)
             found.append(Unreached(first, ast.unparse(shown).splitlines()[0] + said, last))
         else:
@@ -126,6 +138,10 @@ def _is_arm(node: ast.AST, name: str, child: ast.AST) -> bool:
         return name in ("body", "orelse")
     if isinstance(node, ast.BoolOp):
         return name == "values" and child is not node.values[0]
+    if isinstance(node, ast.Compare):  # 0 < x < 5
+        return name == "comparators" and child is not node.comparators[0]
+    if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+        return name in ("elt", "value")
     return (isinstance(node, ast.Lambda) and name == "body") or (isinstance(node, ast.Assert) and name == "msg")
 
 

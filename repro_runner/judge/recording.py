@@ -72,6 +72,11 @@ class Calls:
         """What the program holds now."""
         return self._walk().flat
 
+    @property
+    def left_out(self) -> int:
+        """How many values were not looked at."""
+        return self._room.left_out
+
     def make(self, function: Callable[..., Any], plans: Sequence[Plan]) -> Iterator[Call]:
         """Make the calls, in order."""
         return (self._make(function, plan) for plan in plans)

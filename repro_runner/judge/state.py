@@ -51,8 +51,6 @@ class Walk:
         self.flat: Flat = {}
         self.memory: dict[str, int] = {}
         """Path of a tensor -> where its memory begins."""
-        self.left_out = 0
-        """How many values were not walked, since there are too many."""
         self._own, self.room = own_modules, room
         self._seen: dict[int, str] = {}
         self._begun = 0
@@ -79,7 +77,7 @@ class Walk:
         if depth == 0:  # a large table of the program must not use up the room of its result
             self._begun = len(self.flat)
         if len(self.flat) - self._begun >= _MOST or depth > _DEEPEST:
-            self.left_out += 1
+            self.room.left_out += 1
             return
         if type(value) in PLAIN or isinstance(value, types.ModuleType):
             self.flat[path] = described(f"module {value.__name__}") if isinstance(value, types.ModuleType) else value

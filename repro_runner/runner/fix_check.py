@@ -93,6 +93,7 @@ class _FixCheck:
             "ops": counts["ops"],
         }
         refusal = self._why_no_fix(compiled) or self._unlike(program.plain, compiled) or self._elsewhere()
+        refusal = refusal or self._compiled_again(compiled)
         if program.job.thorough and not differs:
             gradient, unlike = self._gradients(compiled)
             record["gradient"] = gradient
@@ -180,11 +181,12 @@ class _FixCheck:
         if hidden and not self._opaque_is_meant:
             why = "which is made for this; call it isolated..., or argue in OPAQUE"
             return Difference(HIDDEN, f"torch does not see what {', '.join(hidden)} does, {why}")
-        if changed := self._torch_changed(compiled):
-            return changed
-        if (again := found.get("graphs of equal calls", 0)) > _AGAIN // 2:
-            return Difference(GRAPHS, f"it is compiled again in every call: {again} graphs in {_AGAIN} equal calls")
-        return None
+        return self._torch_changed(compiled)
+
+    def _compiled_again(self, compiled: Observation) -> Difference | None:
+        again = compiled.more.get("graphs of equal calls", 0)
+        said = f"it is compiled again in every call: {again} graphs in {_AGAIN} equal calls"
+        return Difference(GRAPHS, said) if again > _AGAIN // 2 else None
 
     def _torch_changed(self, found: Observation) -> Difference | None:
         changed = self._program.torch_changed(found)

@@ -11,6 +11,7 @@ from typing import Any
 
 from registry.datafile import DATA
 from registry.ids import id_of_program
+from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from registry.releases import ids_by_type, read_releases
 from repro_runner.environment import describe_environment
 from repro_runner.process import Ended, Job, Limits, Pool, Service
@@ -18,6 +19,7 @@ from repro_runner.process.pool import ROOT
 
 _KEPT = ("PATH", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "VIRTUAL_ENV", "CC", "CXX", "TRITON_CACHE_DIR", "HOME")
 _KEPT_PREFIXES = ("CUDA_", "NVIDIA_", "MOCK_")
+_GOOD = frozenset({"verified", "reproduced", "not applicable"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,32 @@ class Finished:
         program, _, backend = ended.key.partition("/")
         record = ended.result or {"verdict": "failed", "cause": ended.failure}
         return cls(program=program, backend=backend, record=record, output=ended.stdout.text)
+
+    @property
+    def problem(self) -> str:
+        """What is not as it should be, as text; empty if all is."""
+        record = self.record
+        if record["verdict"] not in _GOOD:
+            ids = ", ".join([*record.get("ids", []), *record.get("ids_fullgraph", [])])
+            return str(record.get("cause", "")) or ids or "no break"
+        refused = [name for name, level in self.levels.items() if level == REFUSED]
+        wrong = [f"{name}: {record['fixes'][name].get('cause') or record['fixes'][name]}" for name in refused]
+        isolated = record.get("isolated", {}).items()
+        return "; ".join(wrong + [f"{name}: {found.get('cause')}" for name, found in isolated if not found["equal"]])
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """What the judge says of each fix. One whose program excuses other gradients holds."""
+        fixes = self.record.get("fixes", {})
+        good = {name for name, found in fixes.items() if found["holds"] or found.get("gradient") == "excused"}
+        held = {name: HOLDS_FOR_WHAT_RAN if name in self.never_reached else HOLDS for name in good}
+        return {name: held.get(name, REFUSED) for name in fixes}
+
+    @property
+    def never_reached(self) -> dict[str, str]:
+        """By fix, the parts of the program that it replaces and that no input reached."""
+        fixes = self.record.get("fixes", {}).items()
+        return {name: "; ".join(found["never_reached"]) for name, found in fixes if "never_reached" in found}
 
 
 def open_pool(device: str, *, isolate: str = "fork", slots: int = 1, limits: Limits | None = None) -> Pool:

@@ -63,7 +63,10 @@ def run_here(
         # Fixes are compared by value. TF32, which cuDNN uses by default, would add differences.
         torch.backends.cudnn.allow_tf32 = False
         with dynamo_config.patch(**{**getattr(module, "CONFIG", {}), **flags}), _guards_not_timed():
-            found = work(Part(job, module, getattr(module, name), folder))
+            part = Part(job, module, getattr(module, name), folder)
+            found = work(part)
+        if part.calls.left_out:
+            return Observation(failure="it holds too many values to compare them all")
     except Exception as error:  # noqa: BLE001 - inputs() and the constants are the repro's own, and may be wrong in any way
         return Observation(failure=normalise(f"{type(error).__name__}: {error}", folder))
     return replace(found, replaced=integrity.broken())

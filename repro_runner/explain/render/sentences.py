@@ -7,12 +7,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from registry.model import Category
+from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, Category
 from registry.versions import version_key
 from repro_runner.explain.site import (
     EXPORT_STOPPED,
-    HOLDS,
-    HOLDS_FOR_WHAT_RAN,
     ONE_GRAPH,
     Observed,
     OwnFix,

@@ -44,6 +44,18 @@ def test_every_program_has_a_record_of_its_own_version(whole: Path) -> None:
     assert "/tmp/" not in text
 
 
+def test_a_fix_that_holds_for_what_ran_is_told_apart(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A debugger's line is in GB0030: no input leads there, and its fix leaves it out."""
+    assert run(tmp_path / "lines.json", "GB0030") == 3
+    assert "fixed holds for what ran; never reached: 16: context.graph_break(" in capsys.readouterr().out
+    assert run(tmp_path / "json.json", "GB0030", "GB0066", "--json") == 3
+    levels = {one["program"]: one["levels"] for one in map(json.loads, capsys.readouterr().out.splitlines())}
+    assert levels == {
+        "GB0030": {"fixed": "holds for what ran", "fixed_print": "holds for what ran"},
+        "GB0066": {"fixed": "holds", "fixed_differentiable": "holds"},
+    }
+
+
 @pytest.mark.prove
 def test_an_id_means_all_of_its_programs_and_a_name_one_of_them(tmp_path: Path) -> None:
     assert run(tmp_path / "all.json", "gb0116") == 0

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from repro_runner.explain.program import ProgramToRun
-from repro_runner.explain.site import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from repro_runner.fix_report.judging import JudgedPatch, judge_patch
 from repro_runner.fix_report.trial import TrialRunner
 
