@@ -42,7 +42,7 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-CACHES = ("__pycache__/", ".cache/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/")
+CACHES = ("__pycache__/", ".cache/", ".pytest_cache/", ".mypy_cache/", ".ruff_cache/", ".hypothesis/", "Gemfile.lock")
 _lying_there = pytest.StashKey[AbstractSet[object]]()
 
 
@@ -65,6 +65,8 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
         return
     if left := sorted(_lies_in_the_working_tree() - session.stash[_lying_there], key=str):
         print("\nthe tests left this in the working tree:", *left, sep="\n")
+        if os.environ.get("CI") == "true":  # elsewhere somebody may be at work
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @pytest.hookimpl(wrapper=True)

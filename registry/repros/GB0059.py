@@ -29,7 +29,9 @@ def fixed(x):
 def fixed_flag(x):
     """Use this when the output may come later. With the flag
     `reorderable_logging_functions`, Dynamo calls `print` after the graph has
-    run. Add any other function for logs to the flag, too."""
+    run. Add any other function for logs to the flag, too. Call it in the
+    compiled function itself: in a function that this calls, the line is lost
+    (torch 2.11 and 2.13)."""
     x = x.sin()
     print("sine", x.detach())
     return x.cos()
