@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import random
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -125,7 +126,8 @@ class ProgramRuns:
             return (self.plain,)
         drawn = random.SystemRandom().randrange(1, 2**31)
         double = Setting(dtype=torch.float64, load_seed=drawn)
-        others = [Setting(load_seed=drawn, other_constants=kind) for kind in (1, 2)]
+        kinds = random.SystemRandom().sample(range(1, 10), 2) if self.job.answer else (1, 2)  # an answer knows none
+        others = [Setting(load_seed=drawn, other_constants=kind) for kind in kinds]
         varied = [one for one in others if with_other_constants(self.text, one.other_constants) != self.text]
         return (self.plain, double, *varied)
 
@@ -172,7 +174,11 @@ class ProgramRuns:
         if not self.closely:
             return [*plain, *flows]
         seed = self.seeds[-1]
-        kinds = (*plain_variations(), *self.first.more["variations"])
+        kinds = [*plain_variations(), *self.first.more["variations"]]
+        if self.job.answer:
+            larger = random.SystemRandom().randrange(2, 10)
+            sizes = {one.split()[1] for one in kinds if re.match(r"size \d", one)}
+            kinds += [f"size {size} to {int(size) + larger}" for size in sorted(sizes)]
         others = [Plan(seed=seed, variation=one) for one in kinds for seed in self.seeds[1:]]
         if setting == self.plain:
             others += [Plan(seed=seed, variation="dtype float64")]

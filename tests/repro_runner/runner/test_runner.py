@@ -91,6 +91,26 @@ def test_a_program_that_holds_more_than_can_be_compared_has_no_verdict() -> None
     assert "too many values" in record["cause"]
 
 
+HARD_CODED = {
+    "a constant": "torch.where(x.sum() > 0, x + 3, x - 3)",
+    "three constants": "torch.where(x.sum() > 0, x + min(LIMIT, 5), x - min(LIMIT, 5))",
+    "a size": "x + LIMIT * x.sum().sign() * torch.ones(8)",
+}
+
+
+@pytest.mark.parametrize(("code", "holds"), [*((code, False) for code in HARD_CODED.values()), ("x", True)])
+def test_an_answer_meets_constants_and_sizes_that_it_can_not_know(code: str, holds: bool) -> None:
+    source = f"{HEAD}LIMIT = 3\n\n{BRANCH}".replace("x + 1", "x + LIMIT").replace("x - 1", "x - LIMIT")
+    right = "torch.where(x.sum() > 0, x + LIMIT, x - LIMIT)"
+    answer = f"def fixed(x):\n    return {right if holds else code}\n"
+    for _ in range(1 if "min" not in code else 4):  # numbers up to 12 are drawn, and two of them may be small
+        job = ReproRun(program="GB0170", source=source, answer=answer)
+        ended = Finished.of(_shared[0].run(job.to_job()))
+        if ended.levels["fixed"] == ("holds" if holds else "refused"):
+            return
+    pytest.fail(str(ended.record["fixes"]))
+
+
 MISREPORTED = """
 import logging
 
