@@ -30,7 +30,7 @@ _MOST = 50_000
 _LONGEST = 1000
 """A longer container of plain values is kept as one: numbers as a tensor, others as a text."""
 _OF_TORCH = (
-    *("__", "_torchdynamo", "_dynamo", "_compiled_call_impl", "_forward_pre_hooks", "_call_impl"),
+    *("__", "_torchdynamo", "_dynamo", "_has_dynamo", "_compiled_call_impl", "_forward_pre_hooks", "_call_impl"),
     *("_backward_hooks", "_backward_pre_hooks", "_specialize_on"),
 )
 """How names begin that Python, Dynamo and torch's modules keep for themselves, and that say nothing of a program."""
