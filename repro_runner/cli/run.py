@@ -30,8 +30,8 @@ from repro_runner.runner.machine import Finished, ReproRun, ThisMachine, known_t
 
 EXIT_CODES = """\
 exit codes:
-  0    every program gave its own id, and every fix holds
-  1    some program failed, stopped breaking, gave another id, or has a fix that is refused
+  0    every program gave its own id, and every fix works
+  1    some program failed, stopped breaking, gave another id, or has a fix that does not work
   2    the arguments or a data file are not valid; nothing was run
   3    as 0, but some fix holds only for what ran: no input reached a part that it replaces, which is named
   130  interrupted; what was finished is in the file

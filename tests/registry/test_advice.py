@@ -355,7 +355,6 @@ def test_a_form_that_the_smallest_program_does_not_have_gets_advice_that_a_progr
 @pytest.mark.parametrize(
     ("said", "function"),
     [
-        ("module: torch.cuda, qualname: synchronize, skip reason: x", "synchronize"),
         ("trace the builtin `torch.cuda.synchronize.`", "torch.cuda.synchronize"),
         ("trace the builtin `time.perf_counter.`", "time.perf_counter"),
     ],
@@ -370,6 +369,7 @@ def test_a_function_without_a_tested_fix_is_told_so_and_not_what_our_fix_is_for(
     ("gb_id", "said"),
     [
         ("GB0007", "trace the builtin `time.time.`"),  # another program of the id
+        ("GB0007", "module: torch.cuda, qualname: synchronize, skip reason: x"),  # one that ran on a GPU
         ("GB0007", "module: torch.random, qualname: manual_seed, skip reason: file"),  # a program of a message
         ("GB0039", "last reason: 0/7: something new"),  # the page's fix is for a cause, not for a name
     ],

@@ -243,6 +243,8 @@ def test_the_registrys_own_fixes_may_be_run() -> None:
         assert answer is not None
         before = f"import logging\nimport torch\n{answer.broken}"
         for fix in answer.fixes:
+            if "ignore_logging_functions" in fix.settings:  # it leaves the log lines out, and its page says so
+                continue
             assert find_refusals(before, f"import logging\nimport torch\n{fix.settings}\n{fix.code}") == [], gb_id
 
 
