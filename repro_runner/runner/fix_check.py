@@ -67,7 +67,6 @@ class _FixCheck:
         self._program, self._name, self._text = program, name, text
         said = program.said
         self._limits: dict[str, str] = said.get("LIMITS", {}).get(name, {})
-        self._limits_met: set[str] = set()
         self._excused = bool(said.get("GRADIENT", {}).get(name))
         self._left_out = _EFFECTS if said.get("EFFECTS", {}).get(name) else frozenset()
         self._double: Observation | None = None
@@ -137,10 +136,9 @@ class _FixCheck:
                 continue
             terms = self._terms(setting, call.plan, eager=eager)
             if unlike := call_differs(call, other, expected, found, terms):
-                if (kind := kind_of(call.plan.variation)) in self._limits:
-                    self._limits_met.add(kind)
-                else:
-                    return replace(unlike, text=f"{self._where(setting, call.plan, eager=eager)}{unlike.text}")
+                if kind_of(call.plan.variation) in self._limits:
+                    continue
+                return replace(unlike, text=f"{self._where(setting, call.plan, eager=eager)}{unlike.text}")
         return None
 
     def _terms(self, setting: Setting, plan: Plan, *, eager: bool) -> Terms:
@@ -221,12 +219,11 @@ class _FixCheck:
             for call, other in self._flows(setting, found):
                 terms = self._terms(setting, call.plan, eager=False)
                 unlike = call_differs(call, other, program.expected(setting), found, terms)
-                kind = kind_of(call.plan.variation)
-                if unlike and kind in self._limits:
-                    self._limits_met.add(kind)
-                elif unlike and self._excused:
+                if unlike and kind_of(call.plan.variation) in self._limits:
+                    continue
+                if unlike and self._excused:
                     return "excused", None
-                elif unlike:
+                if unlike:
                     where = self._where(setting, call.plan, eager=False)
                     said = "with inputs that require grad it " if other.error[0] else ""
                     return "differs", replace(unlike, text=f"{where}{said}{unlike.text}")

@@ -403,7 +403,7 @@ function markdownOf({ breaks, others, unknown, shared }, site) {
 /** What to say to somebody whose torch is old, as its words tell. */
 function oldWords(gone, wordedBy) {
   if (gone) return `torch ${gone} and later have no such break: a newer torch may be all that you need.`;
-  return wordedBy && `These are words of torch ${wordedBy}: try a newer torch first, it traces more.`;
+  return wordedBy && `These are words of torch ${wordedBy}. A newer torch prints others.`;
 }
 
 function breakPart({ steps, count, places, source, gone, wordedBy, advice }, site) {
@@ -485,9 +485,13 @@ const releases = controls[0]?.dataset.releases.split(" ") ?? []; // newest first
 
 /** Of `known`, newest first, the reader's: what a link to this page asks for, or else an earlier page, or an earlier visit. */
 function readersTorch(known) {
-  const linked = matching(known, history.state?.ownTorch ? null : new URLSearchParams(location.search).get("torch"));
+  const linked = linkedTorch(known);
   if (linked) keep("sessionStorage", linked); // somebody else's choice: not for the next visit
   return linked ?? matching(known, kept("sessionStorage")) ?? matching(known, kept("localStorage")) ?? known[0] ?? "";
+}
+
+function linkedTorch(known) {
+  return matching(known, history.state?.ownTorch ? null : new URLSearchParams(location.search).get("torch"));
 }
 
 /** The one that "2.9.1", "2.9" or another 2.9 means. */
@@ -505,7 +509,10 @@ function inAddress() {
 /** Turn this page to the reader's release, and again when another is chosen. */
 function followTorch() {
   if (!releases.length) return;
-  for (const control of controls) control.querySelector("b").replaceWith(selectOf());
+  for (const control of controls) {
+    control.querySelector("b").replaceWith(selectOf());
+    control.append(noticeOf());
+  }
   for (const link of document.querySelectorAll('a[href^="?torch="]')) {
     link.addEventListener("click", (event) => {
       if (event.ctrlKey || event.metaKey || event.shiftKey) return;
@@ -513,9 +520,9 @@ function followTorch() {
       choose(link.dataset.release);
     });
   }
-  turnTo(readersTorch(releases));
+  turnToReaders();
   if (location.hash) document.getElementById(location.hash.slice(1))?.scrollIntoView(); // it may have been hidden
-  addEventListener("pageshow", (event) => event.persisted && turnTo(readersTorch(releases)));
+  addEventListener("pageshow", (event) => event.persisted && turnToReaders());
 }
 
 function selectOf() {
@@ -526,13 +533,40 @@ function selectOf() {
   return select;
 }
 
+/** Says why the page does not show the newest release, and leads back to it. */
+function noticeOf() {
+  const [words, reset] = ["span", "button"].map((name) => document.createElement(name));
+  Object.assign(reset, { type: "button", textContent: "Show the newest" });
+  reset.addEventListener("click", () => {
+    choose(releases[0]);
+    reset.closest(".my-torch").querySelector("select").focus();
+  });
+  const notice = document.createElement("span");
+  notice.className = "my-torch-why";
+  notice.append(words, " ", reset);
+  return notice;
+}
+
+/** The newest is what everybody sees who chose nothing, so it is not kept: a later release takes its place. */
 function choose(torch) {
-  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch);
+  for (const storage of ["sessionStorage", "localStorage"]) keep(storage, torch === releases[0] ? null : torch);
   turnTo(torch);
 }
 
-function turnTo(torch) {
+function turnToReaders() {
+  const linked = linkedTorch(releases);
+  const torch = readersTorch(releases);
+  turnTo(torch, linked ? `This address asks for torch ${torch}.` : `You see torch ${torch}, chosen earlier.`);
+}
+
+/** `why` is said if it is not the newest; who just chose it knows why. */
+function turnTo(torch, why = "") {
   document.documentElement.dataset.torch = torch;
+  for (const control of controls) {
+    const notice = control.querySelector(".my-torch-why");
+    notice.hidden = !why || torch === releases[0];
+    notice.firstChild.textContent = why;
+  }
   nameInAddress();
   for (const control of controls) control.querySelector("select").value = torch;
   for (const one of document.querySelectorAll("[data-torch]:not(html)")) one.hidden = !one.dataset.torch.split(" ").includes(torch);
@@ -566,7 +600,8 @@ function kept(storage) {
 
 function keep(storage, torch) {
   try {
-    window[storage].setItem(KEPT, torch);
+    if (torch) window[storage].setItem(KEPT, torch);
+    else window[storage].removeItem(KEPT);
   } catch {
     // the address has it
   }
@@ -1239,9 +1274,9 @@ toggle.addEventListener("click", () => {
 document.querySelector("#content").addEventListener("click", (event) => {
   const link = event.target.closest("a");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
-  if (link.matches('[href^="index.html?"]')) {
+  if (link.matches('[href^="index.html?"]:not([href*="torch="])')) {
     event.preventDefault();
-    change(readState(new URL(link.href).search)); // no such link here names a torch
+    change(readState(new URL(link.href).search));
   } else remember(link.getAttribute("href"));
 });
 

@@ -9,7 +9,7 @@ modules["answers"] = (() => {
 /** {why, fixes, counsels, misfit, isolated, noFix} for an id and a message that has it; null for an id without an entry. */
 function adviseFor({ ways_out: waysOut, answers }, gbId, message) {
   if (!answers[gbId]) return null;
-  const { why = "", category, no_fix: noFix = "", fixes = [], isolated = [], fits } = answers[gbId];
+  const { why = "", category, no_fix: noFix = "", fixes = [], isolated = [], fits, tested = [] } = answers[gbId];
   const advice = { why, noFix, isolated, fixes, counsels: [], misfit: "" };
   const subject = fits ? findSubject(fits, message) : "";
   if (!subject) return advice;
@@ -18,10 +18,9 @@ function adviseFor({ ways_out: waysOut, answers }, gbId, message) {
   const isToAll = ({ globs }) => globs.join() === "*";
   advice.counsels = fits.counsels.filter(({ globs }) => isOneOf(subject, globs)).slice(0, 1);
   if (advice.fixes.length && advice.counsels.some(isToAll)) advice.counsels = []; // for those who have no fix
-  const others = [...new Set(fixes.flatMap((fix) => fits.fixes[fix.name] ?? []))].sort();
-  if (others.length && !advice.fixes.length && advice.counsels.every(isToAll)) {
-    const those = others.map((name) => `\`${name}\``).join(", ");
-    advice.misfit = `No tested fix for this form: the page's fix is for ${those}, your code has \`${subject}\`.`;
+  const isForOthers = fixes.some(({ name }) => fits.fixes[name]?.length) && !advice.fixes.length;
+  if (isForOthers && !tested.includes(subject) && !advice.counsels.some(({ proven }) => proven)) {
+    advice.misfit = `No tested fix for your \`${subject}\`.`;
     if (!advice.counsels.length && waysOut[category]) advice.counsels = [{ text: waysOut[category] }];
   }
   return advice;
