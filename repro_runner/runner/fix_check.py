@@ -227,7 +227,7 @@ class _FixCheck:
                     where = self._where(setting, call.plan, eager=False)
                     said = "with inputs that require grad it " if other.error[0] else ""
                     return "differs", replace(unlike, text=f"{where}{said}{unlike.text}")
-                elif any(leaf is not None for flows in (call, other) for leaf in flows.seen[GRADIENTS].values()):
+                if any(leaf is not None for flows in (call, other) for leaf in flows.seen[GRADIENTS].values()):
                     compared = "equal"
                 else:
                     none = NO_GRAD_FN
