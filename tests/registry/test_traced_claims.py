@@ -44,7 +44,7 @@ def zero_grad(x: torch.Tensor) -> torch.Tensor:
     layer.zero_grad()
     for p in layer.parameters():
         p.grad = None
-    return layer(x)
+    return torch.nn.functional.linear(x, layer.weight)
 
 
 def matched(x: torch.Tensor) -> torch.Tensor:
@@ -76,7 +76,7 @@ def materialize(x: torch.Tensor) -> torch.Tensor:
 
 def suppress(x: torch.Tensor) -> torch.Tensor:
     with contextlib.suppress(KeyError):
-        {}["a"]
+        raise KeyError
     return x + 1
 
 
