@@ -76,16 +76,11 @@ class Scores:
             solved = self._solved(tasks)
             kinds.append((kind, len(tasks), solved, f"{_percent(solved, len(tasks)):.1f}"))
         yield from table(kinds, right=(1, 2, 3))
-        yield from self._not_solved()
-
-    def _not_solved(self) -> Iterator[str]:
-        found = [(name, one) for name, one in self.judgements.items() if one.verdict not in (SOLVED, NO_ANSWER)]
-        if found:
-            yield "\nnot solved:"
-        for name, one in sorted(found):
-            cause = plain(one.cause)
-            short = f"{cause[:_LONGEST_CAUSE]}…" if len(cause) > _LONGEST_CAUSE else cause
-            yield f"  {name}  {one.verdict}{f': {short}' if short else ''}"
+        judged = sorted((name, one) for name, one in self.judgements.items() if one.verdict != NO_ANSWER)
+        yield from _listed("not solved", [(name, one) for name, one in judged if one.verdict != SOLVED])
+        yield from _listed(
+            "solved in part", [(name, one) for name, one in judged if one.verdict == SOLVED and one.cause]
+        )
 
     def _by_kind(self) -> dict[str, tuple[Task, ...]]:
         kinds = sorted({task.category for task in self.tasks})
@@ -93,6 +88,15 @@ class Scores:
 
     def _solved(self, tasks: Sequence[Task]) -> int:
         return sum(self.judgements[task.name].verdict == SOLVED for task in tasks)
+
+
+def _listed(title: str, judged: Sequence[tuple[str, Judgement]]) -> Iterator[str]:
+    if judged:
+        yield f"\n{title}:"
+    for name, one in judged:
+        cause = plain(one.cause)
+        short = f"{cause[:_LONGEST_CAUSE]}…" if len(cause) > _LONGEST_CAUSE else cause
+        yield f"  {name}  {one.verdict}{f': {short}' if short else ''}"
 
 
 def _percent(part: int, whole: int) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from registry.model import PROVEN
+from registry.model import HOLDS_FOR_WHAT_RAN, PROVEN
 
 SOLVED = "solved"
 NOT_WHOLE = "does not compile whole"
@@ -52,7 +52,9 @@ def judge_record(record: Mapping[str, Any]) -> Judgement:
         return Judgement(verdict=TIMED_OUT if cause.startswith("took longer") else DOES_NOT_RUN, cause=cause)
     if fix is None or record["verdict"] not in PROVEN:
         return Judgement(verdict=NOT_CHECKED, cause=cause or f"the program itself: {record['verdict']}")
-    return Judgement(verdict=_verdict_on(fix), cause=str(fix.get("cause", "")))
+    never = "; ".join(fix.get("never_reached", ()))
+    in_part = f"{HOLDS_FOR_WHAT_RAN}; never reached: {never}" if fix["holds"] and never else ""
+    return Judgement(verdict=_verdict_on(fix), cause=str(fix.get("cause", in_part)))
 
 
 def _verdict_on(fix: Mapping[str, Any]) -> str:

@@ -96,6 +96,18 @@ def test_an_answer_that_gave_no_result_says_why(record: dict[str, Any], verdict:
     assert judge_record(record).verdict == verdict
 
 
+def test_an_answer_that_holds_for_what_ran_says_what_did_not() -> None:
+    task = committed_benchmark().tasks[0]
+    record = {"verdict": "verified", "fixes": {"fixed": {"holds": True, "never_reached": ["4: raise ValueError"]}}}
+    place = {"torch": TORCH, "python": "3.11"}
+    judgements = {task.name: judge_record(record)}
+    scores = Scores(environment=place, backend="eager", models=(), tasks=(task,), judgements=judgements)
+    assert scores.text().splitlines()[-2:] == [
+        "solved in part:",
+        f"  {task.name}  solved: holds for what ran; never reached: 4: raise ValueError",
+    ]
+
+
 def test_every_problem_of_a_file_is_told_at_once(tmp_path: Path) -> None:
     code = "def fixed(x): return x"
     answers = lines(
