@@ -12,7 +12,7 @@ from registry.fits import find_subject, is_one_of
 from registry.ids import page_address
 from registry.matching import Matcher
 from registry.message_layout import ASKS_FOR_A_REPORT, OF_MANY_BREAKS
-from registry.model import Category, Counsel, Evidence, Fits, GraphBreak, OtherMessage, Registry, Repro
+from registry.model import Category, Counsel, Evidence, Example, Fits, GraphBreak, OtherMessage, Registry, Repro
 from registry.snippets import Snippet, take_apart
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
@@ -99,7 +99,8 @@ class Advisor:
         gb = self._breaks.get(gb_id)
         if gb is None:
             return None
-        repro = gb.repro
+        example = _advised(gb)
+        repro = example.repro if example else None
         program = take_apart(repro) if repro else None
         advice = Advice(
             gb_id=gb_id,
@@ -110,7 +111,7 @@ class Advisor:
             hints=tuple("".join(hint) for hint in gb.revisions[0].hints),
             category=self._categories.get(gb.category, UNCATEGORISED),
             broken=program.broken.code if program else "",
-            fixes=tuple(_held(gb, repro, torch)) if repro else (),
+            fixes=tuple(_held(example, torch)) if example else (),
             isolated=tuple((one.when, one.code) for one in program.isolated) if program else (),
             no_fix=repro.no_fix if repro else "",
             stopped_in=_stopped_in(gb, torch),
@@ -187,12 +188,21 @@ def telling_hints(hints: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted(kept, key=lambda hint: hint.startswith(OF_MANY_BREAKS)))
 
 
-def _held(gb: GraphBreak, repro: Repro, torch: str) -> Iterator[Fix]:
+def _advised(gb: GraphBreak) -> Example | None:
+    """The program whose fixes are told: the id's first, or, if that can't have one, what people meet most."""
+    first = next(iter(gb.programs), None)
+    if first is None or not first.repro.no_fix:
+        return first
+    by_name = {one.repro.name: one for one in gb.programs}
+    return next((by_name[name] for name in first.repro.order if not by_name[name].repro.no_fix), first)
+
+
+def _held(example: Example, torch: str) -> Iterator[Fix]:
     """Those that held where they were run last; one that was never run is not offered."""
-    for snippet in take_apart(repro).fixes:
-        nearest = _nearest_run(gb, torch, fix=snippet.name)
+    for snippet in take_apart(example.repro).fixes:
+        nearest = _nearest_run(example, torch, fix=snippet.name)
         if nearest is not None and nearest.fixes[snippet.name]:
-            yield _fix(repro, snippet, nearest)
+            yield _fix(example.repro, snippet, nearest)
 
 
 def _fix(repro: Repro, snippet: Snippet, run: Evidence) -> Fix:
@@ -207,12 +217,12 @@ def _fix(repro: Repro, snippet: Snippet, run: Evidence) -> Fix:
     )
 
 
-def _nearest_run(gb: GraphBreak, torch: str, *, fix: str) -> Evidence | None:
+def _nearest_run(example: Example, torch: str, *, fix: str) -> Evidence | None:
     """Of the runs in which the program broke and the fix was tried: the newest up to this release, else the oldest.
 
     Who does not know the release gets the newest.
     """
-    runs = [one for one in gb.fresh_evidence if fix in one.fixes and one.shows_it]
+    runs = [one for one in example.fresh_evidence if fix in one.fixes and one.shows_it]
     runs.sort(key=lambda one: _order(one.environment.torch))
     mine = _order(torch)
     up_to_mine = [one for one in runs if not mine or _order(one.environment.torch) <= mine]

@@ -29,6 +29,7 @@ from registry.program_text import ProgramText
 from registry.snippets import Program, Programs, Snippet, note_on_where
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
+from registry.versions import version_key
 from sitegen.api_links import links_from, script_file
 from sitegen.by_release import Variant, choices, variants
 from sitegen.captured import evidence_to_show, wording_fields
@@ -320,7 +321,8 @@ def where_it_holds(script: FindingScript) -> str:
 
 def _environments(found: Mapping[str, Sequence[str]]) -> str:
     return comma_list(
-        torch if devices == ["CPU"] else f"{torch} ({comma_list(devices)})" for torch, devices in found.items()
+        torch if devices == ["CPU"] else f"{torch} ({comma_list(devices)})"
+        for torch, devices in sorted(found.items(), key=lambda one: version_key(one[0]))
     )
 
 

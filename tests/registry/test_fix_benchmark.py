@@ -71,7 +71,7 @@ def test_what_an_answer_that_does_nothing_would_pass_is_left_out() -> None:
     left_out = committed_benchmark().left_out
     assert "GB0170_raise" in left_out["coverage"]
     assert "GB0020" in left_out["bytecode"]
-    assert "GB7000_print" in left_out["setting"]
+    assert "GB0200" in left_out["setting"]
     assert "GB0291" in left_out["operator"]
     assert "GB0007_time" in left_out["caller"]
     assert "GB0006" in left_out["shown"]

@@ -16,7 +16,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 from jsonschema import Draft202012Validator
 
-from registry.model import Evidence, GraphBreak, Registry
+from registry.model import VERIFIER, Evidence, GraphBreak, Registry
 from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.samples import HOSTILE
@@ -269,7 +269,7 @@ def test_the_file_of_an_id_that_has_everything(small: dict[str, str]) -> None:
     assert one["evidence"][0] == {
         "environment": {"torch": "2.9.0", "python": "3.11", "device": "cpu", "date": "2026-01-01"},
         "current": True,
-        "verifier": 2,
+        "verifier": VERIFIER,
         "verdicts": {"eager": "verified", "mock": "failed"},
         "message": "the message",
         "ids": ["GB0001"],

@@ -205,7 +205,7 @@ REMEDY = "`graphbreak explain --save FILE SCRIPT` writes one"
         ('{"kind": "evidence", "schema": 1}', "not a document of kind"),
         (
             '{"kind": "explain", "schema": 99}',
-            "written by a newer version (schema 99; this one reads up to 5); update this one",
+            "written by a newer version (schema 99; this one reads up to 6); update this one",
         ),
         ('{"kind": "explain", "schema": 1}', "a damaged file"),
         ('{"kind": "explain", "schema": 1, "sites": 3}', "a damaged file"),

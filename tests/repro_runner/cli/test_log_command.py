@@ -75,7 +75,7 @@ def test_everything_works_with_no_torch_installed(tmp_path: Path) -> None:
 def test_the_document_has_breaks_with_their_answers(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(SEVEN, "--format", "json", "--torch", "2.13.0") == 0
     document = json.loads(capsys.readouterr().out)
-    assert (document["kind"], document["schema"], document["format"]) == ("log", 2, "graph_breaks")
+    assert (document["kind"], document["schema"], document["format"]) == ("log", 3, "graph_breaks")
     assert (document["graphs"], document["reports"], document["unknown"]) == (18, 26, 0)
     assert [one["count"] for one in document["breaks"]] == sorted(one["count"] for one in document["breaks"])[::-1]
     loop = next(one for one in document["breaks"] if "GB7000" in one["gb_ids"])
