@@ -6,6 +6,7 @@ The file is parsed, never imported.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -47,8 +48,11 @@ class Snippet:
 
     @property
     def script(self) -> str:
-        """The snippet as a script that runs as it is."""
-        return "\n\n".join(part for part in (self.head, self.settings, self.code, self.tail) if part) + "\n"
+        """The snippet as a script that runs as it is. A setting that names something of the code stands below it."""
+        names = {node.id for node in ast.walk(ast.parse(self.settings)) if isinstance(node, ast.Name)}
+        is_late = bool(names - {"torch"} - set(dir(builtins)))
+        middle = (self.code, self.settings) if is_late else (self.settings, self.code)
+        return "\n\n".join(part for part in (self.head, *middle, self.tail) if part) + "\n"
 
     @property
     def set_up(self) -> int:

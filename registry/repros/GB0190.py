@@ -20,7 +20,7 @@ def fixed(x):
     """Use this when the choices are numbers. Put them in a tensor, and use the
     value as an index."""
     scales = torch.tensor([Scales.scale0, Scales.scale1], device=x.device)
-    return x * scales.take(x.argmax())
+    return x * scales.index_select(0, x.argmax().reshape(1))
 
 
 def fixed_cond(x):

@@ -6,6 +6,7 @@ import functools
 import torch
 
 REACH = "private"
+COMPILE = {"backend": "eager"}
 
 
 def inputs():
