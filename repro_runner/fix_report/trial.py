@@ -36,7 +36,6 @@ EQUAL, DIFFER, NOT_COMPARED = "equal", "differ", "not compared"
 REORDERED, LINES_REMOVED = "reordered", "lines removed"
 EXACT_BACKENDS = frozenset({"eager", "aot_eager", "eager_noexcept"})
 """Backends that run torch's own kernels, so that results do not depend on where graphs break."""
-_RESULTS = "results"
 _PLACE = re.compile(r"(?:call \d+: )?[^:]*")
 """In `call 1: result[0]: 2 instead of 1`."""
 AT_THE_END = "at the end of the program"
@@ -288,7 +287,7 @@ class TrialRunner:
             return _Results(outputs=DIFFER, difference=f"torch does not see what {', '.join(hidden)} does")
         way = {"seed": seed}
         found, calls = self.compare(original, changed, way), True
-        of_calls = found["aspect"] == _RESULTS and not found["differs"].startswith(AT_THE_END)
+        of_calls = bool(found["differs"]) and not found["differs"].startswith(AT_THE_END)
         if of_calls and callers_change(changes, original.result["callers"], changed.result["callers"]):
             without = self.compare(original, changed, way, calls=False)
             if without["values"] or original.stdout.text:

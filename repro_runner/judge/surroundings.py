@@ -26,6 +26,7 @@ from repro_runner.judge.leaves import Flat, described
 from repro_runner.torch_seams import dispatch_modes, function_modes
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
+_OURS = tuple(f"{Path(__file__).parents[2] / name}{os.sep}" for name in ("repro_runner", "registry"))
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _EVENTS: tuple[str, ...] = (
     "os.remove",
@@ -64,7 +65,7 @@ class Effects:
 
 
 def _numbered(name: str, texts: list[str]) -> Flat:
-    return {f"{name}s": len(texts), **{f"{name} {at}": text for at, text in enumerate(texts, 1)}}
+    return {**{f"{name} {at}": text for at, text in enumerate(texts, 1)}, f"{name}s": len(texts)}
 
 
 @contextlib.contextmanager
@@ -190,15 +191,15 @@ def _short(value: Any) -> str:
 
 
 def _by_torch() -> bool:
-    """Whether torch is the one that asks: the nearest frame that is not of Python's own library is torch's."""
+    """Whether torch or this project asks: the nearest frame that is not of Python's own library is theirs."""
     frame = sys._getframe(2)
     library = str(Path(os.__file__).parent)
     while frame is not None:
         file = frame.f_code.co_filename
-        if file.startswith(_TORCH):
+        if file.startswith((_TORCH, *_OURS)):
             return True
         if not file.startswith((library, "<frozen")) or "site-packages" in file:
-            return "torch" in Path(file).parts or file == __file__
+            return "torch" in Path(file).parts
         frame = frame.f_back  # type: ignore[assignment]
     return False
 
