@@ -48,16 +48,30 @@ class Snippet:
 
     @property
     def script(self) -> str:
-        """The snippet as a script that runs as it is. A setting that names something of the code stands below it."""
-        names = {node.id for node in ast.walk(ast.parse(self.settings)) if isinstance(node, ast.Name)}
-        is_late = bool(names - {"torch"} - set(dir(builtins)))
-        middle = (self.code, self.settings) if is_late else (self.settings, self.code)
-        return "\n\n".join(part for part in (self.head, *middle, self.tail) if part) + "\n"
+        """The snippet as a script that runs as it is."""
+        return "\n\n".join(part for part in (self.head, self.with_settings, self.tail) if part) + "\n"
+
+    @property
+    def with_settings(self) -> str:
+        """The settings and the code."""
+        return with_settings(self.settings, self.code)
 
     @property
     def set_up(self) -> int:
         """How many of the lines stand before the function."""
         return next(at for at, (_, text) in enumerate(self.lines) if text.startswith(f"def {self.name}("))
+
+
+def with_settings(settings: str, code: str) -> str:
+    """Both, in the order in which they run."""
+    parts = (code, settings) if stand_below(settings) else (settings, code)
+    return "\n\n".join(filter(None, parts))
+
+
+def stand_below(settings: str) -> bool:
+    """Whether the settings name something of the code that they are for."""
+    names = {node.id for node in ast.walk(ast.parse(settings)) if isinstance(node, ast.Name)}
+    return bool(names - {"torch"} - set(dir(builtins)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from typing import Any
 
 from registry.advice import Advice
 from registry.model import Fits, Registry
+from registry.snippets import with_settings
 from sitegen.compact import compact, data_script
 
 
@@ -27,7 +28,7 @@ def _answer(advice: Advice, fits: Fits | None) -> dict[str, Any]:
             {
                 "name": fix.name,
                 "when": fix.caption,
-                "code": "\n\n".join(filter(None, (fix.settings, fix.code))),
+                "code": with_settings(fix.settings, fix.code),
                 "release": fix.verified_on,
             }
             for fix in advice.fixes

@@ -26,7 +26,7 @@ from registry.model import (
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
 from registry.program_text import ProgramText
-from registry.snippets import Program, Programs, Snippet, note_on_where
+from registry.snippets import Program, Programs, Snippet, note_on_where, stand_below
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
 from registry.versions import version_key
@@ -206,8 +206,11 @@ def _code(snippet: Snippet, marks: list[str]) -> dict[str, str]:
     lines = highlight(snippet.code, marks).split(LINE_END)
     fold = snippet.set_up if snippet.set_up >= _LONG and not any(marks[: snippet.set_up]) else 0
     if snippet.settings:
-        first = highlight(snippet.settings, [CHANGED] * (snippet.settings.count("\n") + 1))
-        lines[fold:fold] = [first, ""]
+        setting = highlight(snippet.settings, [CHANGED] * (snippet.settings.count("\n") + 1))
+        if stand_below(snippet.settings):
+            lines += ["", setting]
+        else:
+            lines[fold:fold] = [setting, ""]
     return {
         "head": highlight(f"{snippet.head}\n"),
         "set_up": LINE_END.join(lines[:fold]),

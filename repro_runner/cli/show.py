@@ -13,6 +13,7 @@ from registry.documents import document_text
 from registry.ids import page_address
 from registry.message_layout import HINT
 from registry.model import Evidence, GraphBreak
+from registry.snippets import with_settings
 from registry.standalone import standalone
 from repro_runner.agents.lookups import shared_lookups
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
@@ -79,7 +80,7 @@ def _fix_lines(answer: Mapping[str, Any]) -> Iterator[str]:
     for fix in answer["fixes"]:
         yield "\n" + "\n".join(f"# {text}" for text in (fix["when"], *fix["limits"]))
         yield f"# verified on torch {fix['verified_on']}"
-        yield from filter(None, (fix["settings"], fix["code"]))
+        yield with_settings(fix["settings"], fix["code"])
     yield from (f"\nto try: {one['text']}" for one in answer["to_try"])
     if not answer["fixes"]:
         yield f"no verified fix. {answer['why_no_fix']}".rstrip()

@@ -12,6 +12,7 @@ from registry.advice import Advice, Advisor, telling_hints
 from registry.ids import SITE, page_address
 from registry.message_layout import FROM_USER_CODE
 from registry.model import Counsel, OtherMessage
+from registry.snippets import with_settings
 from registry.taxonomy import UNCATEGORISED
 from repro_runner.explain.allowed import Judgement
 from repro_runner.explain.render import sentences
@@ -360,7 +361,7 @@ def _own_fix_views(site: Site) -> Iterator[FixView]:
 
 def _fix_views(answer: Advice) -> Iterator[FixView]:
     for fix in answer.fixes:
-        code = "\n\n".join(filter(None, (fix.settings, fix.code)))
+        code = with_settings(fix.settings, fix.code)
         held = f"on the registry's program; held on torch {fix.verified_on}"
         yield FixView(when=fix.caption, held=held, changes=compare_with_fix(answer.broken, fix), code=code)
 
