@@ -44,13 +44,14 @@ def test_a_quarter_of_the_programs_gives_the_committed_record_in_any_order() -> 
 
 
 def _by_value(run: Mapping[str, Any]) -> dict[str, Any]:
-    """What a record says without gradients."""
+    """What a record says without gradients and other inputs."""
     fixes = {
         name: {**fix, "inputs": len(SEEDS), "holds": fix["holds"] or fix.get("gradient") == "excused"}
         for name, fix in run.get("fixes", {}).items()
     }
     verdict = "reproduced" if any(fix["holds"] for fix in fixes.values()) else run.get("verdict")
-    without = {name: {key: value for key, value in fix.items() if key != "gradient"} for name, fix in fixes.items()}
+    closely = {"gradient", "tried", "never_reached"}
+    without = {name: {key: fix[key] for key in fix.keys() - closely} for name, fix in fixes.items()}
     return {**run, "fixes": without, "verdict": verdict}
 
 
