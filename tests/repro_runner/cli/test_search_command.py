@@ -89,7 +89,7 @@ def test_a_fix_is_shown_with_where_it_does_not_hold(
 
 
 def test_an_id_without_a_fix_is_exit_code_1(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["show", "--fix", "GB0003"]) == NOT_AS_IT_SHOULD_BE
+    assert main(["show", "--fix", "GB0053"]) == NOT_AS_IT_SHOULD_BE
     assert "\nno verified fix." in capsys.readouterr().out
 
 
