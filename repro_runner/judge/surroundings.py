@@ -133,7 +133,7 @@ def _records(found: list[str]) -> Iterator[None]:
 def _warnings(found: list[str]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        show, filters = warnings.showwarning, list(warnings.filters)
+        show, filters = warnings.showwarning, _filters()
 
         def note(message: Any, category: type[Warning], filename: str, *rest: Any) -> None:
             of_numbers = " encountered in " in str(message)  # NumPy says so, and torch does not
@@ -144,10 +144,19 @@ def _warnings(found: list[str]) -> Iterator[None]:
         warnings.showwarning = note  # type: ignore[assignment]
         try:
             yield
-            if warnings.filters != filters:  # they are put back when this block ends
+            if _filters() != filters:  # they are put back when this block ends
                 found.append("other filters of warnings")
         finally:
             warnings.showwarning = show
+
+
+def _filters() -> list[Any]:
+    """Without those for warnings of torch and of SymPy: they set them when they are imported."""
+    by_module = ((one[2].__module__, getattr(one[3], "pattern", ""), one) for one in warnings.filters)
+    return [one for category, module, one in by_module if not f"{category} {module}".startswith(_LIBRARIES)]
+
+
+_LIBRARIES = ("torch", "sympy", "builtins torch")
 
 
 _listening: list[list[str]] = []
