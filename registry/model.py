@@ -289,6 +289,8 @@ VERIFIER = 3
 fix in eager, in double, on inputs that its author did not think of, and compares all that a program does."""
 HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED = "holds", "holds for what ran", "refused"
 """The levels of the judge. In the second, something of what a change replaces never ran, or could not be compared."""
+CHANGES_GRADIENTS = "holds, but changes gradients"
+"""Of a fix whose program argues in GRADIENT that its gradients differ."""
 COUNTS_SINCE = 2
 """What an earlier verifier called verified is only reproduced."""
 SEEDS = (0, 1, 2)

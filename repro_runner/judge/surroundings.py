@@ -151,12 +151,12 @@ def _warnings(found: list[str]) -> Iterator[None]:
 
 
 def _filters() -> list[Any]:
-    """Without those for warnings of torch and of SymPy: they set them when they are imported."""
-    by_module = ((one[2].__module__, getattr(one[3], "pattern", ""), one) for one in warnings.filters)
-    return [one for category, module, one in by_module if not f"{category} {module}".startswith(_LIBRARIES)]
+    known = ((one[0], getattr(one[2], "__name__", ""), getattr(one[3], "pattern", "")) for one in warnings.filters)
+    return [one for one, name in zip(warnings.filters, known, strict=True) if name not in _SET_WHEN_COMPILING]
 
 
-_LIBRARIES = ("torch", "sympy", "builtins torch")
+_SET_WHEN_COMPILING = {("ignore", "UserWarning", "torch.distributed"), ("once", "SymPyDeprecationWarning", "")}
+"""Torch 2.8 imports what sets them when it first compiles: action, category and module."""
 
 
 _listening: list[list[str]] = []

@@ -95,8 +95,8 @@ class _FixCheck:
         refusal = refusal or self._compiled_again(compiled)
         if program.job.thorough and not differs:
             gradient, unlike = self._gradients(compiled)
-            record["gradient"] = gradient
             refusal = refusal or unlike
+            record["gradient"] = "differs" if refusal and gradient == "excused" else gradient  # only that is excused
         holds = not refusal and record.get("gradient") != "excused"
         why = {"cause": refusal.text, "aspect": refusal.aspect} if refusal else {}
         return {**record, **self._scope(), "holds": holds, **why, "miscounted": counts["miscounted"]}

@@ -11,7 +11,7 @@ from typing import Any
 
 from registry.datafile import DATA
 from registry.ids import id_of_program
-from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
+from registry.model import CHANGES_GRADIENTS, HOLDS, HOLDS_FOR_WHAT_RAN, REFUSED
 from registry.releases import ids_by_type, read_releases
 from repro_runner.environment import describe_environment
 from repro_runner.process import Ended, Job, Limits, Pool, Service
@@ -83,11 +83,15 @@ class Finished:
 
     @property
     def levels(self) -> dict[str, str]:
-        """What the judge says of each fix. One whose program excuses other gradients holds."""
-        fixes = self.record.get("fixes", {})
-        good = {name for name, found in fixes.items() if found["holds"] or found.get("gradient") == "excused"}
-        held = {name: HOLDS_FOR_WHAT_RAN if name in self.never_reached else HOLDS for name in good}
-        return {name: held.get(name, REFUSED) for name in fixes}
+        """What the judge says of each fix."""
+        return {name: self._level(name, found) for name, found in self.record.get("fixes", {}).items()}
+
+    def _level(self, name: str, found: Mapping[str, Any]) -> str:
+        if found.get("gradient") == "excused":
+            return CHANGES_GRADIENTS
+        if not found["holds"]:
+            return REFUSED
+        return HOLDS_FOR_WHAT_RAN if name in self.never_reached else HOLDS
 
     @property
     def never_reached(self) -> dict[str, str]:

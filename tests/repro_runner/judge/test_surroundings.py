@@ -65,6 +65,7 @@ def log_an_error() -> None:
         (warn, WARNINGS, "UserWarning: rows were padded"),
         (lambda: list(map(warn, ["one", "one"])), WARNINGS, 2),
         (lambda: warnings.simplefilter("ignore"), WARNINGS, "other filters of warnings"),
+        (lambda: warnings.filterwarnings("ignore", module="torch"), WARNINGS, "other filters of warnings"),
         (lambda: Path("a.txt").write_text("x"), EVENTS, "opens a.txt for writing"),
         (lambda: os.close(os.open("b.txt", os.O_WRONLY | os.O_CREAT)), EVENTS, "opens b.txt for writing"),
         (lambda: Path("folder").mkdir(), EVENTS, "os.mkdir folder, 511"),

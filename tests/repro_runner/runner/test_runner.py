@@ -91,6 +91,8 @@ def test_a_program_that_holds_more_than_can_be_compared_has_no_verdict() -> None
     assert "too many values" in record["cause"]
 
 
+CUTS = "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach()\n"
+EXCUSED = '\n\nGRADIENT = {"fixed": "the result is only shown"}\n'
 HARD_CODED = {
     "a constant": "torch.where(x.sum() > 0, x + 3, x - 3)",
     "three constants": "torch.where(x.sum() > 0, x + min(LIMIT, 5), x - min(LIMIT, 5))",
@@ -259,10 +261,20 @@ def test_a_reason_in_the_file_lets_a_fix_differ_where_it_says_so() -> None:
 
 
 def test_a_fix_whose_gradient_differs_on_purpose_does_not_make_its_id_verified() -> None:
-    cuts = "\n\ndef fixed(x):\n    return torch.where(x.sum() > 0, x + 1, x - 1).detach()\n"
-    record = verify(HEAD + BRANCH + cuts + '\n\nGRADIENT = {"fixed": "the result is only shown"}\n')
+    record = verify(HEAD + BRANCH + CUTS + EXCUSED)
     assert record["verdict"] == "reproduced"
     assert {"gradient": "excused", "holds": False}.items() <= record["fixes"]["fixed"].items()
+    ended = Finished(program="GB0170", backend="eager", record=record, output="")
+    assert (ended.levels, ended.problem) == ({"fixed": "holds, but changes gradients"}, "")
+
+
+def test_a_reason_for_other_gradients_excuses_nothing_else() -> None:
+    record = verify(HEAD + BRANCH + CUTS.replace("detach", "nan_to_num().detach") + EXCUSED)
+    fix = record["fixes"]["fixed"]
+    assert (fix["holds"], fix["gradient"], fix["cause"][:8]) == (False, "differs", "with NaN")
+    ended = Finished(program="GB0170", backend="eager", record=record, output="")
+    assert ended.levels == {"fixed": "refused"}
+    assert "with NaN" in ended.problem
 
 
 @pytest.mark.parametrize(
