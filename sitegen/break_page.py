@@ -173,13 +173,16 @@ def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, A
     """A program of a break and its fixes as cards."""
     repro = example.repro
     program, shown = programs[repro.name], evidence_to_show(example)
-    fixes = sorted(program.fixes, key=lambda fix: fix.name in repro.gradient)  # such a fix is never the first answer
-    proofs = {fix.name: _proof(gb, example, fix.name) for fix in fixes}
+    runs = {fix.name: _runs_of(gb, example, fix.name) for fix in program.fixes}
+    # A fix with other gradients, or one that the newest release refuses, is never the first answer.
+    fixes = sorted(
+        program.fixes, key=lambda fix: (fix.name in repro.gradient, _is_refused_now(runs[fix.name], fix.name))
+    )
     return {
         "repro": repro,
         "newer": _newer(example),
         "broken": _broken_card(program, repro, shown),
-        "fixes": [_fix_card(fix, program, repro, proofs[fix.name], number) for number, fix in enumerate(fixes)],
+        "fixes": [_fix_card(fix, program, repro, runs[fix.name], number) for number, fix in enumerate(fixes)],
         "isolated": [_isolated_card(one, program) for one in program.isolated],
     }
 
@@ -252,31 +255,43 @@ def _fate(shown: Evidence | None, where: str) -> str:
     return f"{_FATE.get(shown.kind, 'The graph breaks').format(where=where)}{graphs}."
 
 
-def _fix_card(fix: Snippet, program: Program, repro: Repro, proof: str, number: int) -> dict[str, Any]:
+def _fix_card(fix: Snippet, program: Program, repro: Repro, runs: Sequence[Evidence], number: int) -> dict[str, Any]:
     changes = repro.gradient.get(fix.name, "")
     differs = list(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name))))
     title = "Works" if number == 0 else "Also works"
+    doubts = ["not everywhere"] * any(not _outcome(seen, fix.name) for seen in runs) + ["changes gradients"] * bool(
+        changes
+    )
     return {
-        "look": "warns" if changes else "works",
-        "title": f"{title}, but changes gradients" if changes else title,
+        "look": "warns" if changes or _is_refused_now(runs, fix.name) else "works",
+        "title": f"{title}, but {', and '.join(doubts)}" if doubts else title,
         "when": fix.when,
         "warnings": [" ".join(differs)] * bool(differs) + list(repro.limits_of(fix.name)),
         **_code(fix, changed_marks(fix, program.broken)),
-        "proof": proof,
+        "proof": _proof(runs, fix.name),
     }
 
 
 _EQUAL = "One graph, same result as eager"
 
 
-def _proof(gb: GraphBreak, example: Example, fix: str) -> str:
-    """Where the fix was run, and what came of it; first what was compared most thoroughly."""
+def _runs_of(gb: GraphBreak, example: Example, fix: str) -> list[Evidence]:
+    """Where a fix was run, oldest release first. A program may run on older releases than its break, too."""
+    known = {seen.torch for seen in gb.history.releases if seen.registered or seen.live}
+    runs = [seen for seen in example.fresh_evidence if fix in seen.fixes and seen.environment.torch in known]
+    return sorted(runs, key=lambda seen: seen.environment.order)
+
+
+def _is_refused_now(runs: Sequence[Evidence], fix: str) -> bool:
+    """Whether it does not hold on the newest release where it was run."""
+    return bool(runs) and not _outcome(runs[-1], fix)
+
+
+def _proof(runs: Sequence[Evidence], fix: str) -> str:
+    """Where the fix was run, and what came of it."""
     found: dict[str, dict[str, list[str]]] = {}
     failed: dict[str, dict[str, list[str]]] = {}
-    for seen in sorted(example.fresh_evidence, key=lambda seen: -seen.verifier):
-        known = gb.history.of(seen.environment.torch)  # a program may run on older releases, too
-        if fix not in seen.fixes or not (known.registered or known.live):
-            continue
+    for seen in sorted(runs, key=lambda seen: -seen.verifier):  # what was compared most thoroughly is said first
         outcome = _outcome(seen, fix)
         said = [(found, outcome)] if outcome else [(failed, "Does not work")]
         said += [(failed, _NOT_WITH[backend, when]) for backend, when in seen.fails_with.get(fix, {}).items()]
@@ -324,7 +339,7 @@ def where_it_holds(script: FindingScript) -> str:
 
 def _environments(found: Mapping[str, Sequence[str]]) -> str:
     return comma_list(
-        torch if devices == ["CPU"] else f"{torch} ({comma_list(devices)})"
+        torch if devices == ["CPU"] else f"{torch} ({comma_list(sorted(devices))})"
         for torch, devices in sorted(found.items(), key=lambda one: version_key(one[0]))
     )
 

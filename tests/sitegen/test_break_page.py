@@ -109,6 +109,13 @@ def test_a_fix_that_fails_with_another_backend_than_eager_says_so() -> None:
     assert "Does not work in training with Inductor on 2.11.0 (CUDA), 2.13.0 and 2.15.0." in flag
 
 
+def test_a_fix_that_a_release_refuses_is_not_simply_titled_works() -> None:
+    (card,) = page("GB0301").select(".pair .sample")[1:]
+    assert text(one(card, "h2")) == "Works, but not everywhere"
+    assert "warns" in card["class"]  # the newest release is the one that refuses it
+    assert text(one(card, ".proof")).endswith("Does not work on 2.15.0.")
+
+
 def test_where_a_fix_does_not_hold_stands_below_it_and_below_no_other() -> None:
     small = small_registry()
     made = BreakPages(small, programs_of(small), template_environment(ROOT / "templates"))
@@ -177,7 +184,7 @@ def test_every_page_answers_or_says_how_to_add_the_answer(breaks: list[GraphBrea
             assert text(one(soup, ".no-program"))
         else:
             assert soup.select(".pair .breaks pre")
-            assert soup.select(".pair .works pre") or text(one(soup, ".pair .none p"))
+            assert soup.select(".pair :is(.works, .warns) pre") or text(one(soup, ".pair .none p"))
         for heading in soup.select("h2:not(header h2), h3, h4"):
             section = heading.parent
             assert section is not None
