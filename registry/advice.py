@@ -102,6 +102,7 @@ class Advisor:
         example = _advised(gb)
         repro = example.repro if example else None
         program = take_apart(repro) if repro else None
+        fixes = tuple(_held(example, torch)) if example else ()
         advice = Advice(
             gb_id=gb_id,
             gb_type=gb.gb_type,
@@ -111,9 +112,9 @@ class Advisor:
             hints=tuple("".join(hint) for hint in gb.revisions[0].hints),
             category=self._categories.get(gb.category, UNCATEGORISED),
             broken=program.broken.code if program else "",
-            fixes=tuple(_held(example, torch)) if example else (),
+            fixes=fixes,
             isolated=tuple((one.when, one.code) for one in program.isolated) if program else (),
-            no_fix=repro.no_fix if repro else "",
+            no_fix=(example.repro.no_fix or ("" if fixes else _refused(example, torch))) if example else "",
             stopped_in=_stopped_in(gb, torch),
             breaks_in=_breaks_in(gb),
         )
@@ -203,6 +204,17 @@ def _held(example: Example, torch: str) -> Iterator[Fix]:
         nearest = _nearest_run(example, torch, fix=snippet.name)
         if nearest is not None and nearest.fixes[snippet.name]:
             yield _fix(example.repro, snippet, nearest)
+
+
+def _refused(example: Example, torch: str) -> str:
+    """That a fix held in another release, and not in the asker's; empty if none did."""
+    for fix in sorted(set().union(*(seen.fixes for seen in example.fresh_evidence))):
+        nearest = _nearest_run(example, torch, fix=fix)
+        held = {one.environment.torch for one in example.fresh_evidence if one.fixes.get(fix)}
+        if nearest is not None and held and not nearest.fixes[fix]:
+            last, here = max(held, key=_order), nearest.environment.torch
+            return f"The fix of its page holds on torch {last}, and not on {here}."
+    return ""
 
 
 def _fix(repro: Repro, snippet: Snippet, run: Evidence) -> Fix:

@@ -97,6 +97,16 @@ def test_a_fix_that_did_not_hold_where_it_ran_last_is_not_offered() -> None:
     assert [fix.name for fix in answer("2.12.0", *runs).fixes] == ["fixed", "fixed_flag"]
 
 
+def test_of_a_fix_that_only_another_release_accepts_both_releases_are_named() -> None:
+    runs = (
+        seen("2.11.0", "verified", fixed=True),
+        seen("2.13.0", "reproduced", fixed=False),
+    )
+    refused = answer("2.13.0", *runs)
+    assert (refused.fixes, refused.no_fix) == ((), "The fix of its page holds on torch 2.11.0, and not on 2.13.0.")
+    assert answer("2.11.0", *runs).no_fix == ""
+
+
 @pytest.mark.parametrize(
     "evidence",
     [
