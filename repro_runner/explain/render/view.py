@@ -31,6 +31,9 @@ from repro_runner.output.units import seconds
 
 _ASKS_FOR_LOG = re.compile(r"To monitor recompilations, enable TORCH_LOGS=recompiles\.\s*")
 _MOVES = re.compile(r"\b(?:before|outside)(?: you call)? the compiled function")
+_SENTENCE_END = re.compile(r"(?<=\.) (?=[A-Z`])")
+_FIRST = re.compile(r"^(?:Or|Otherwise,?|If not,) (\w)")
+"""What joins a sentence to the one above."""
 UNKNOWN = "unknown"
 """Shown instead of the id of a break without an id."""
 
@@ -299,14 +302,25 @@ def _of_library(answer: Advice, site: Site) -> Advice:
     if not in_package(Path(site.file)) or not any(_MOVES.search(one.text) for one in answer.counsels):
         return answer
     own = next((one for one in reversed(site.stack) if not in_library(Path(one.file))), None)
-    text = "The call is in a library, where you can't move it. " + (
-        f"Your line that leads there is `{shown_place(own.file, own.line)}`: keep what it calls out of the compiled "
-        "function, or compile smaller parts that don't reach it."
-        if own
-        else "Compile smaller parts of the library's model that don't reach it."
-    )
-    kept = tuple(one for one in answer.counsels if not _MOVES.search(one.text))
-    return replace(answer, counsels=(Counsel(globs=("*",), text=text), *kept))
+    text = (
+        "This line is in a library. If you can't change it, look for an argument or an option of the library that "
+        "avoids it, or compile smaller parts that don't reach it."
+    ) + (f" Your line that leads there is `{shown_place(own.file, own.line)}`." if own else "")
+    kept = (replace(one, text=_without_moves(one.text)) for one in answer.counsels)
+    return replace(answer, counsels=(*(one for one in kept if one.text), Counsel(globs=("*",), text=text)))
+
+
+def _without_moves(text: str) -> str:
+    """Its sentences, but those that move a call, and what only goes on from these."""
+    kept: list[str] = []
+    left_out = False
+    for sentence in _SENTENCE_END.split(text):
+        left_out = bool(_MOVES.search(sentence)) or (
+            left_out and sentence.startswith(("It ", "That ", "Then ", "They "))
+        )
+        if not left_out:
+            kept.append(sentence if kept else _FIRST.sub(lambda found: found[1].upper(), sentence))
+    return " ".join(kept)
 
 
 def _surfaced(site: Site) -> Iterator[Surfaced]:
