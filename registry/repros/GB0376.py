@@ -1,10 +1,14 @@
 """The compiled function itself calls `torch._dynamo.disable`. That call makes
 a function that runs without compilation. It belongs where functions are
 defined, and Dynamo doesn't trace it."""
+
 import torch
 
 REACH = "private"
 REQUIRES = {"release": ">=2.14"}
+OPAQUE = {
+    "fixed_custom_op": "The function is disabled for a reason, and must stay hidden. What is around it is compiled.",
+}
 
 
 def smooth(x):

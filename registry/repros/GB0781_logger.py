@@ -1,5 +1,6 @@
 """A class is a logger and a deque at once. Dynamo has a special stand-in for
 loggers, and the stand-in has no rule for assigning to an item."""
+
 import collections
 import logging
 
@@ -9,6 +10,7 @@ TITLE = "A logger that is a deque"
 REACH = "contrived"
 NEIGHBOUR = "GB0291"
 REQUIRES = {"release": ">=2.14"}
+EFFECTS = {"fixed": "The sizes are in a deque beside the logger, and no longer in the logger."}
 
 
 class Recent(logging.Logger, collections.deque):

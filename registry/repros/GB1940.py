@@ -1,9 +1,11 @@
 """The program sets an attribute of a number whose class is a subclass of
 `float`. Dynamo treats such a number as a constant, and doesn't follow changes
 of its attributes."""
+
 import torch
 
 REQUIRES = {"release": ">=2.15"}
+EFFECTS = {"fixed": "`used_for` is an attribute of `FIXED_RATE` then, and no longer of `RATE`."}
 
 
 class Rate(float):

@@ -47,6 +47,8 @@ def variations_of(given: tuple[Any, ...]) -> Iterator[str]:
             yield f"size {size} to 1"
     if len(sizes) > 1:
         yield "size of all by 1"
+    if any(_longer(value) is not value for value in given):
+        yield "size of lists by 1"
     places = [at for at, value in enumerate(given) if isinstance(value, torch.Tensor)]
     yield from (f"large {at}" for at in places if len(places) > 1)
     yield from (f"number {at}" for at, value in enumerate(given) if type(value) in (int, float, bool))
@@ -73,6 +75,8 @@ def vary(given: tuple[Any, ...], variation: str) -> tuple[Any, ...]:
     if kind == "number":
         place = int(variation.rpartition(" ")[2])
         return tuple(_other_number(value) if at == place else value for at, value in enumerate(given))
+    if variation == "size of lists by 1":
+        return tuple(map(_longer, given))
     if kind == "size":
         return _mapped(given, lambda tensor: _resized(tensor, variation))
     return _mapped(given, _strided if kind == "strided" else _double)
@@ -130,6 +134,15 @@ def _resized(tensor: torch.Tensor, variation: str) -> torch.Tensor:
             new = int(by) if by else size + 1
             tensor = tensor.index_select(dim, torch.arange(new, device=tensor.device) * 7 % max(size, 1))
     return tensor.clone()
+
+
+def _longer(value: Any) -> Any:
+    """With one tensor more, where the value is a list or a dictionary of tensors."""
+    held = list(value.values()) if type(value) is dict else value if type(value) is list else []
+    if not held or not all(isinstance(each, torch.Tensor) for each in held):
+        return value
+    more = held[0].detach().clone().requires_grad_(held[0].requires_grad)
+    return {**value, "one_more": more} if isinstance(value, dict) else [*value, more]
 
 
 def _strided(tensor: torch.Tensor) -> torch.Tensor:

@@ -141,16 +141,14 @@ class Calls:
     def _gradients(self, function: Callable[..., Any], plan: Plan, given: tuple[Any, ...]) -> Call:
         leaf = plan.gradients == "leaves"
         try:
-            with contextlib.ExitStack() as quiet:
-                quiet.enter_context(watched())  # what it prints is compared in other calls
-                quiet.enter_context(_limited(self.seconds if plan.variation else 0.0))
+            with watched() as effects, _limited(self.seconds if plan.variation else 0.0):  # of hooks, too
                 found = gradients_of(self._module, function, given, leaf=leaf, seed=1000 + plan.seed)
         except NoInput:
             return Call(plan=plan, error=(NO_INPUT, "nothing that it takes has a gradient"))
         except Exception as error:  # noqa: BLE001 - whatever a program raises
             return Call(plan=plan, error=(type(error).__name__, str(error)))
         flat = {place: one if one is None else leaf_of(one, self._room) for place, one in found.items()}
-        return Call(plan=plan, seen={GRADIENTS: flat})
+        return Call(plan=plan, seen={GRADIENTS: flat, STATE: self._walk().flat, **effects.flat()})
 
     def _is_deliberate(self, error: BaseException | None) -> bool:
         """Whether a `raise` or an `assert` of the program is where it comes from."""

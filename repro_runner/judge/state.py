@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextvars
 import functools
+import inspect
 import io
 import itertools
 import logging
@@ -31,7 +32,7 @@ _LONGEST = 1000
 """A longer container of plain values is kept as one: numbers as a tensor, others as a text."""
 _OF_TORCH = (
     *("__", "_torchdynamo", "_dynamo", "_has_dynamo", "_compiled_call_impl", "_forward_pre_hooks", "_call_impl"),
-    *("_backward_hooks", "_backward_pre_hooks", "_specialize_on"),
+    *("_backward_hooks", "_backward_pre_hooks", "_specialize_on", "fake_device"),
 )
 """How names begin that Python, Dynamo and torch's modules keep for themselves, and that say nothing of a program."""
 _MEMBERS = ("_parameters", "_buffers", "_modules")
@@ -105,8 +106,8 @@ class Walk:
         """What is known of the object itself."""
         if isinstance(value, torch.Tensor) or is_array(value):
             return leaf_of(value, self.room)
-        if isinstance(value, _CODE):  # every run makes new ones: their names tell nothing, what they hold does
-            return described("a function")
+        if isinstance(value, _CODE):
+            return described(_name_of(value))
         if isinstance(value, type):
             return described(f"class {value.__qualname__}")
         if isinstance(value, types.GeneratorType):
@@ -116,7 +117,8 @@ class Walk:
         if isinstance(value, Iterator):
             return described(_position(value))
         if (size := _size_of(value)) is not None and not isinstance(value, PLAIN):
-            return described(f"{type(value).__qualname__} of {size}")
+            names = getattr(value, "_fields", ()) if isinstance(value, tuple) else ()
+            return described(" ".join([f"{type(value).__qualname__} of {size}", *map(str, names)]))
         return leaf_of(value, self.room)
 
     def _inside(self, value: Any, path: str) -> Iterator[tuple[str, Any]]:
@@ -162,6 +164,12 @@ class Walk:
                 inner = getattr(each, "__func__", getattr(each, "fget", each))  # of a class method or a property
                 if is_own(name) or isinstance(inner, types.FunctionType):
                     yield f"{path}.{name}", inner
+
+
+def _name_of(function: Any) -> str:
+    """The name of a function; what it holds is walked. Names that Python or Dynamo makes differ from run to run."""
+    name = str(getattr(inspect.unwrap(getattr(function, "__func__", function)), "__name__", "<"))
+    return "a function" if "<" in name or "dynamo" in name else f"the function {name}"
 
 
 def _size_of(value: Any) -> int | None:

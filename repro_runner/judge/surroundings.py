@@ -4,6 +4,7 @@ and whether torch itself is still what it was."""
 from __future__ import annotations
 
 import contextlib
+import decimal
 import gc
 import hashlib
 import importlib
@@ -29,18 +30,10 @@ _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 _OURS = tuple(f"{Path(__file__).parents[2] / name}{os.sep}" for name in ("repro_runner", "registry"))
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_TRUNC
 _EVENTS: tuple[str, ...] = (
-    "os.remove",
-    "os.rename",
-    "os.rmdir",
-    "os.mkdir",
-    "os.link",
-    "os.symlink",
-    "os.chmod",
-    "os.kill",
-    "os.system",
+    *("os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.chmod", "os.kill", "os.system"),
+    *("os.truncate", "os.chown", "os.utime", "os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "subprocess.Popen"),
+    *("socket.sendto", "socket.sendmsg", "socket.connect", "socket.bind"),
 )
-_EVENTS += ("os.truncate", "os.chown", "os.utime", "socket.sendto", "socket.sendmsg")
-_EVENTS += ("os.exec", "os.posix_spawn", "os.fork", "os.forkpty", "subprocess.Popen", "socket.connect", "socket.bind")
 _LONGEST_FILE = 64 << 20
 
 
@@ -53,6 +46,8 @@ class Effects:
     records: list[str] = field(default_factory=list)
     warned: list[str] = field(default_factory=list)
     events: list[str] = field(default_factory=list)
+    opened: dict[Path, None] = field(default_factory=dict)
+    """Files that were opened for writing."""
 
     def flat(self) -> dict[str, Flat]:
         """By aspect."""
@@ -78,7 +73,7 @@ def watched(*, streams: bool = True) -> Iterator[Effects]:
     with contextlib.ExitStack() as undo:
         undo.enter_context(_records(effects.records))
         undo.enter_context(_warnings(effects.warned))
-        undo.enter_context(_events(effects.events))
+        undo.enter_context(_events(effects))
         texts = {name: undo.enter_context(written_to(stream)) for name, stream in _STREAMS.items() if streams}
         yield effects
     effects.text = {name: "".join(parts) for name, parts in texts.items()}
@@ -159,20 +154,25 @@ _SET_WHEN_COMPILING = {("ignore", "UserWarning", "torch.distributed"), ("once", 
 """Torch 2.8 imports what sets them when it first compiles: action, category and module."""
 
 
-_listening: list[list[str]] = []
+_listening: list[Effects] = []
 
 
 @contextlib.contextmanager
-def _events(found: list[str]) -> Iterator[None]:
-    """Files that are opened for writing, and processes and sockets. What torch does while it compiles is its own."""
+def _events(effects: Effects) -> Iterator[None]:
+    """Files that are opened for writing and what they hold then, processes and sockets. What torch does while it
+    compiles is its own."""
     if not _hooked:
         sys.addaudithook(_hear)
         _hooked.append(True)
-    _listening.append(found)
+    _listening.append(effects)
     try:
         yield
     finally:
-        _listening.remove(found)
+        _listening.pop()
+        held = {path: _content(path) for path in effects.opened if path.is_file()}
+        effects.events += [
+            f"{_short(path)} holds {_told(content)}" for path, content in held.items() if content is not None
+        ]
 
 
 _hooked: list[bool] = []
@@ -187,11 +187,12 @@ def _hear(event: str, arguments: tuple[Any, ...]) -> None:
         if not writes or isinstance(path, int) or _by_torch():
             return
         said = f"opens {_short(path)} for writing"
+        _listening[-1].opened[Path(os.fsdecode(path)).absolute()] = None
     elif _by_torch():
         return
     else:
         said = f"{event} {', '.join(map(_short, arguments[:2]))}"
-    _listening[-1].append(said)
+    _listening[-1].events.append(said)
 
 
 def _short(value: Any) -> str:
@@ -294,7 +295,16 @@ def modes() -> Flat:
         "environment variables": _digest(str(sorted(one for one in os.environ.items() if one[0] not in _OF_A_RUN))),
         "level of the root logger": logging.getLogger().level,
         "loggers switched off below": logging.root.manager.disable,
+        "context of decimals": f"{decimal.getcontext().prec} places, {decimal.getcontext().rounding}",
+        "how torch prints": str(torch.tensor([1 / 3, 1e4])),
+        **_modes_of_numpy(),
     }
+
+
+def _modes_of_numpy() -> Flat:
+    if (numpy := sys.modules.get("numpy")) is None:
+        return {}
+    return {"errors of NumPy": str(numpy.geterr()), "how NumPy prints": str(numpy.get_printoptions())}
 
 
 _OF_A_RUN = {"TMPDIR", "PYTHONPATH", "GRAPHBREAK_PROCESSES"}

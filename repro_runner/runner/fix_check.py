@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,6 +28,7 @@ from repro_runner.judge.observation import (
     Observation,
     Plan,
 )
+from repro_runner.judge.reached import Position, Unreached, unreached
 from repro_runner.runner.part import no_fix
 from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Setting
 
@@ -70,6 +71,8 @@ class _FixCheck:
         self._excused = bool(said.get("GRADIENT", {}).get(name))
         self._left_out = _EFFECTS if said.get("EFFECTS", {}).get(name) else frozenset()
         self._double: Observation | None = None
+        self._positions: set[Position] = set()
+        """What ran of it in eager."""
         self._opaque_is_meant = bool(said.get("OPAQUE", {}).get(name))
 
     def record(self) -> dict[str, Any]:
@@ -110,7 +113,11 @@ class _FixCheck:
         plans = self._plans(self._program.expected(setting))
         if self._program.eager_raises:
             plans = [Plan(seed=seed) for seed in self._program.seeds]
-        return self._run(setting, lambda part: part.eager(plans))
+        traced = self._program.closely and setting == self._program.plain
+        found = self._run(setting, lambda part: part.eager(plans, traced=traced))
+        if traced and not found.failure:
+            self._positions = self._program.reached(self._text, self._name, found, plans)
+        return found
 
     def _plans(self, expected: Observation) -> list[Plan]:
         """The calls to make. On a GPU, an assertion that fails ends all that follows: it is not run where it has to."""
@@ -221,7 +228,7 @@ class _FixCheck:
                 unlike = call_differs(call, other, program.expected(setting), found, terms)
                 if unlike and kind_of(call.plan.variation) in self._limits:
                     continue
-                if unlike and self._excused:
+                if unlike and self._excused and unlike.aspect in (GRADIENTS, ERROR):
                     return "excused", None
                 if unlike:
                     where = self._where(setting, call.plan, eager=False)
@@ -253,7 +260,14 @@ class _FixCheck:
             return {}
         tried = {kind_of(call.plan.variation) for call in program.expected(program.plain).calls} - {""}
         scope: dict[str, Any] = {"tried": [kind for kind in LIMIT_KINDS if kind in tried]}
-        kept = {line.strip() for line in self._text.splitlines()}
-        if never := [f"{one.line}: {one.text}" for one in program.never_reached if one.text not in kept]:
-            scope["never_reached"] = never
+        own = unreached(self._text, self._positions, within=self._name) if self._positions else ()
+        never = [*_of_one(program.never_reached, self._text), *_of_one(own, program.text)]
+        if never:
+            scope["never_reached"] = [f"{one.line}: {one.text}" for one in never]
         return scope
+
+
+def _of_one(parts: Iterable[Unreached], other: str) -> list[Unreached]:
+    """Without the parts that are lines of the other text, too."""
+    kept = {line.strip() for line in other.splitlines()}
+    return [one for one in parts if one.text not in kept]

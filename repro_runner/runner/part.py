@@ -128,8 +128,8 @@ class Part:
         """Lines that torch's log does not report as often as they are captured. Nothing may be in it."""
 
     def eager(self, plans: Sequence[Plan], *, traced: bool = False, limited: bool = False) -> Observation:
-        """What the function does in eager. With `traced`, `more` has what ran of it, and other inputs to try. With
-        `limited`, a call with other inputs ends after a while."""
+        """What the function does in eager. With `traced`, `more` has what ran of it, whether something was compiled all
+        the same, and other inputs to try. With `limited`, a call with other inputs ends after a while."""
         self.calls.seconds = _SECONDS if limited else 0.0
         before = self.calls.state()
         if not traced:
@@ -138,12 +138,14 @@ class Part:
         lines: set[int] = set()
         calls: list[Call] = []
         file = str(self.module.__file__)
+        before_graphs = dynamo_utils.counters["stats"]["unique_graphs"]
         for plan in plans:
             new: set[tuple[int, int, int, int]] = set()
             with noted({file: new}, lines if plan.seed in SEEDS and not plan.variation else set()):
                 calls += self.calls.make(self.function, [plan])
             # An input that was only searched for counts if it reaches something.
-            if not plan.variation.startswith("other side") or (not calls[-1].failed and new - positions):
+            searched = limited and plan.variation.startswith("other side")
+            if not searched or (not calls[-1].failed and new - positions):
                 positions |= new
             else:
                 calls.pop()
@@ -152,10 +154,16 @@ class Part:
         more = {
             "positions": sorted(positions),
             "missed": sorted(own - lines),
+            "compiles": dynamo_utils.counters["stats"]["unique_graphs"] > before_graphs,
             "constants": self._constants(),
             "variations": list(variations_of(self._inputs(SEEDS[0]))),
         }
         return Observation(before=before, calls=tuple(calls), more=more)
+
+    def uncompiled(self, plans: Sequence[Plan]) -> Observation:
+        """The same, traced, without the compiler that `torch.cond` and the like use in eager, too."""
+        with torch.compiler.set_stance("force_eager"):
+            return self.eager([plan for plan in plans if not plan.gradients], traced=True, limited=True)
 
     def broken_compiled(self) -> Observation:
         """The breaks of the program, and what it gives when it is compiled."""

@@ -21,7 +21,7 @@ from repro_runner.judge.comparing import Terms, call_differs, flats_differ, unst
 from repro_runner.judge.inputs import plain_variations, searches
 from repro_runner.judge.leaves import Closeness
 from repro_runner.judge.observation import INPUTS, RESULT, STATE, Observation, Plan, dump, load
-from repro_runner.judge.reached import unreached
+from repro_runner.judge.reached import Position, unreached
 from repro_runner.judge.surroundings import Integrity
 from repro_runner.process import in_fork
 from repro_runner.runner.machine import ReproRun
@@ -162,9 +162,16 @@ class ProgramRuns:
                 return tried
         taken = [call.plan for call in tried.calls if not call.failed]
         if setting == self.plain:
-            self.positions = {tuple(each) for each in tried.more["positions"]}
+            self.positions = self.reached(self.text, "broken", tried, taken)
             self.refused = [call for call in tried.calls if call.failed]
         return self._run(lambda part: part.eager(taken), setting) if len(taken) < len(plans) else tried
+
+    def reached(self, text: str, name: str, traced: Observation, plans: Sequence[Plan]) -> set[Position]:
+        """What ran of a function."""
+        runs = [traced]
+        if traced.more["compiles"]:
+            runs.append(self.forks.run(text, name, self.plain, lambda part: part.uncompiled(plans), may_die=True))
+        return {tuple(each) for run in runs for each in run.more.get("positions", ())}
 
     def _plans(self, setting: Setting) -> Sequence[Plan]:
         plain = [Plan(seed=seed) for seed in self.seeds]

@@ -274,7 +274,9 @@ def test_nobody_is_told_to_move_a_call_of_a_library() -> None:
 
 
 def test_of_advice_for_a_call_of_a_library_what_moves_nothing_is_kept() -> None:
-    message = "Unsupported Tensor.item() call with capture_scalar_outputs=False\ndata dependent operator: aten.item.default"
+    message = (
+        "Unsupported Tensor.item() call with capture_scalar_outputs=False\ndata dependent operator: aten.item.default"
+    )
     library = "/v/lib/python3.11/site-packages/lib/net.py"
     site = Site(gb_ids=("GB0033",), gb_types=("t",), file=library, line=7, message=message)
     (answer,) = find_advice(site, read_answers(), torch="2.13.0")

@@ -59,6 +59,16 @@ def test_a_number_of_python_becomes_another_one(variation: str, expected: tuple[
     assert torch.equal(changed[0], given()[0])
 
 
+def test_lists_and_dictionaries_of_tensors_get_one_more() -> None:
+    held = ([torch.ones(2)], {"a": torch.zeros(2)}, (torch.ones(2),), ["text"])
+    assert "size of lists by 1" in set(variations_of(held))
+    assert "size of lists by 1" not in set(variations_of(held[2:]))
+    listed, named, *others = vary(held, "size of lists by 1")
+    assert [each.tolist() for each in listed] == [[1.0, 1.0]] * 2
+    assert named.keys() == {"a", "one_more"}
+    assert others == [held[2], held[3]]
+
+
 def test_integers_stay_what_they_are_unless_a_branch_is_searched() -> None:
     for variation in plain_variations():
         assert vary(given(), variation)[1].tolist() == [5, 6]

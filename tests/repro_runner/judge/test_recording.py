@@ -24,6 +24,7 @@ from repro_runner.judge.observation import (
     RESULT,
     STATE,
     TORCH,
+    WARNINGS,
     Call,
     Plan,
 )
@@ -76,6 +77,11 @@ def never_ends(x):
 
 def whole_numbers(x):
     return x.long()
+
+
+def hooked(x):
+    x.register_hook(lambda grad: warnings.warn("flows") or HISTORY.append(7))
+    return x * 2
 """
 
 
@@ -161,9 +167,15 @@ def test_gradients_are_those_of_all_inputs(make: Make, kind: str) -> None:
 
 
 def test_a_result_without_a_gradient_and_inputs_without_one_are_told_apart(make: Make) -> None:
-    assert make("whole_numbers", gradients="leaves").seen == {GRADIENTS: {"inputs[0]": None}}
+    assert make("whole_numbers", gradients="leaves").seen[GRADIENTS] == {"inputs[0]": None}
     nothing = make("remembers", gradients="leaves", inputs=lambda _: (torch.ones(2, dtype=torch.long),))
     assert nothing.error[0] == NO_INPUT
+
+
+def test_what_hooks_do_while_gradients_flow_is_recorded(make: Make) -> None:
+    seen = make("hooked", gradients="leaves").seen
+    assert seen[STATE]["HISTORY[0]"] == 7
+    assert seen[WARNINGS]["warning 1"] == "UserWarning: flows"
 
 
 def test_a_leaf_can_not_be_changed_in_place_and_a_result_of_an_operation_can(make: Make) -> None:

@@ -97,6 +97,9 @@ _kept = Counter()
 _context = contextvars.ContextVar("level", default=3)
 
 
+Stats = collections.namedtuple("Stats", "mean deviation")
+
+
 @pytest.mark.parametrize(
     ("made", "path", "said"),
     [
@@ -126,6 +129,10 @@ _context = contextvars.ContextVar("level", default=3)
         (lambda: np.array(["a"]), "it", "ndarray ['a']"),
         (lambda: np.datetime64("2020-01-02"), "it", "datetime64 datetime.date(2020, 1, 2)"),
         (lambda: ValueError("bad"), "it", "ValueError bad"),
+        (lambda: torch.relu, "it", "the function relu"),
+        (lambda: functools.wraps(with_defaults)(lambda: None), "it", "the function with_defaults"),
+        (lambda: lambda: None, "it", "a function"),
+        (lambda: Stats(1, 2), "it", "Stats of 2 mean deviation"),
     ],
 )
 def test_it_is_found(made: Callable[[], Any], path: str, said: str) -> None:
@@ -232,7 +239,7 @@ def test_what_torch_keeps_for_itself_is_no_state_and_a_like_name_of_the_program_
 
 
 def test_functions_of_other_modules_are_not_walked_into() -> None:
-    assert told_of(functools.wraps) == {"it": "a function"}
+    assert told_of(functools.wraps) == {"it": "the function wraps"}
 
 
 def test_tensors_share_memory_if_they_lie_in_the_same_storage() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import decimal
+import functools
 import logging
 import math
 import os
@@ -67,6 +69,7 @@ def log_an_error() -> None:
         (lambda: warnings.simplefilter("ignore"), WARNINGS, "other filters of warnings"),
         (lambda: warnings.filterwarnings("ignore", module="torch"), WARNINGS, "other filters of warnings"),
         (lambda: Path("a.txt").write_text("x"), EVENTS, "opens a.txt for writing"),
+        (lambda: Path("a.txt").write_text("x"), EVENTS, "a.txt holds 1 bytes, sha256 2d711642b726b044"),
         (lambda: os.close(os.open("b.txt", os.O_WRONLY | os.O_CREAT)), EVENTS, "opens b.txt for writing"),
         (lambda: Path("folder").mkdir(), EVENTS, "os.mkdir folder, 511"),
         (lambda: os.truncate("there.txt", 1), EVENTS, "os.truncate there.txt, 1"),
@@ -143,6 +146,13 @@ def test_a_closed_stream_ends_nothing() -> None:
         (lambda: os.environ.update(OWN="1"), lambda: os.environ.pop("OWN")),
         (lambda: logging.disable(logging.INFO), lambda: logging.disable(logging.NOTSET)),
         (lambda: torch.autograd.set_detect_anomaly(True), lambda: torch.autograd.set_detect_anomaly(False)),
+        (
+            functools.partial(torch.set_printoptions, precision=2),
+            functools.partial(torch.set_printoptions, precision=4),
+        ),
+        (lambda: np.seterr(all="ignore"), lambda: np.seterr(over="warn", divide="warn", invalid="warn")),
+        (lambda: np.set_printoptions(precision=2), lambda: np.set_printoptions(precision=8)),
+        (lambda: setattr(decimal.getcontext(), "prec", 5), lambda: setattr(decimal.getcontext(), "prec", 28)),
     ],
 )
 def test_a_mode_that_stays_on_is_seen(change: Callable[[], object], undo: Callable[[], object]) -> None:

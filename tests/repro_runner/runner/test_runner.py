@@ -334,6 +334,21 @@ def test_a_fix_runs_where_the_program_never_ran() -> None:
     assert "Observed exception" in record["fixes"]["fixed"]["cause"]  # an AttributeError
 
 
+def test_what_no_run_reached_of_a_fix_is_named() -> None:
+    own = FIXED.replace("    return", "    if len(x) == 7777:\n        return x\n    return")
+    fix = verify(HEAD + BRANCH + own)["fixes"]["fixed"]
+    assert fix["holds"]
+    assert fix["never_reached"] == ["17: return x"]
+
+
+def test_the_arms_of_a_cond_were_reached_if_inputs_led_there() -> None:
+    arms = "(x.sum() > 0, lambda x: x + 1, lambda x: x - 1, (x,))"
+    never = "torch.cond(x.sum().isneginf() & (x.sum() > 0), lambda x: x + 7, lambda x: x * 1, (x,))"
+    fix = verify(f"{HEAD}{BRANCH}def fixed(x):\n    x = {never}\n    return torch.cond{arms}\n")["fixes"]["fixed"]
+    assert fix["holds"]
+    assert fix["never_reached"] == ["15: x + 7"]
+
+
 def test_what_a_card_does_not_show_is_not_run() -> None:
     unseen = "\n\ndef fixed(x):\n    return globals()['helper'](x)\n\n\ndef helper(x):\n    return x\n"
     cause = verify(HEAD + BRANCH + unseen)["fixes"]["fixed"]["cause"]
