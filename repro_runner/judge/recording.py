@@ -6,6 +6,7 @@ import ast
 import contextlib
 import linecache
 import os
+import re
 import signal
 import traceback
 import types
@@ -17,7 +18,7 @@ import torch
 
 from repro_runner.judge.gradients import NoInput, gradients_of, set_seed
 from repro_runner.judge.inputs import vary
-from repro_runner.judge.leaves import Flat, Room, leaf_of
+from repro_runner.judge.leaves import Flat, Leaf, Room, leaf_of
 from repro_runner.judge.observation import FILES, GRADIENTS, INPUTS, MEMORY, MODES, RANDOM, RESULT, STATE, Call, Plan
 from repro_runner.judge.state import Walk, is_own, shared_memory
 from repro_runner.judge.surroundings import files_below, modes, random_states, watched
@@ -41,6 +42,11 @@ def _limited(seconds: float) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
+
+
+def _numbers_of(leaf: Leaf) -> Leaf:
+    """A text without what torch adds to a tensor that has a gradient: printed detached, it has the same numbers."""
+    return re.sub(r", (?:grad_fn=<\w+>|requires_grad=True)", "", leaf) if isinstance(leaf, str) else leaf
 
 
 class Calls:
@@ -148,7 +154,10 @@ class Calls:
         except Exception as error:  # noqa: BLE001 - whatever a program raises
             return Call(plan=plan, error=(type(error).__name__, str(error)))
         flat = {place: one if one is None else leaf_of(one, self._room) for place, one in found.items()}
-        return Call(plan=plan, seen={GRADIENTS: flat, STATE: self._walk().flat, **effects.flat()})
+        seen = {GRADIENTS: flat, STATE: self._walk().flat}
+        for aspect, texts in effects.flat().items():
+            seen[aspect] = {path: _numbers_of(leaf) for path, leaf in texts.items()}
+        return Call(plan=plan, seen=seen)
 
     def _is_deliberate(self, error: BaseException | None) -> bool:
         """Whether a `raise` or an `assert` of the program is where it comes from."""
