@@ -1,12 +1,11 @@
-"""Values that programs take and return: tolerances, a walk through nested values, copies, and comparisons.
+"""Values that programs take and return: tolerances, a walk through nested values, and copies.
 
-Everything that compares a compiled program with eager uses the tolerances, the walk and the comparison in this module.
-It needs only torch and the standard library.
+Everything that compares a compiled program with eager uses the tolerances in this module. It needs only torch and the
+standard library.
 """
 
 from __future__ import annotations
 
-import cmath
 import copy
 import dataclasses
 import types
@@ -109,7 +108,7 @@ def flatten(value: Any, name: str, keep: Callable[[torch.Tensor], Any] = torch.T
 
 
 def _descend(value: Any, path: Path, found: Flat, keep: Callable[[torch.Tensor], Any], within: tuple[int, ...]) -> None:
-    value = torch.as_tensor(value) if _is_array(value) else value
+    value = torch.as_tensor(value) if is_array(value) else value
     inside = children(value)
     if inside is None:
         found[path] = keep(value) if isinstance(value, torch.Tensor) else value
@@ -143,6 +142,11 @@ def children(value: Any) -> list[tuple[str, Any]] | None:
     return None
 
 
+def is_array(value: Any) -> bool:
+    """Whether this is a numpy array or scalar of numbers, and not of texts or objects."""
+    return type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "?") in "biufc"
+
+
 def tensors_in(value: Any) -> list[torch.Tensor]:
     """Every tensor inside of a value, in order."""
     return [leaf for leaf in flatten(value, "", keep=lambda tensor: tensor).values() if isinstance(leaf, torch.Tensor)]
@@ -161,77 +165,6 @@ def map_tensors(value: Any, change: Callable[[Any, str], Any], place: str) -> An
     if type(value) in (list, tuple):
         return type(value)(map_tensors(item, change, f"{place}[{at}]") for at, item in enumerate(value))
     return value
-
-
-def _is_array(value: Any) -> bool:
-    """Whether this is a numpy array or scalar of numbers. Arrays of strings or objects are compared with `==`."""
-    return type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "?") in "biufc"
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a call returned or raised, and the inputs after it."""
-
-    value: Any
-    inputs: Any
-    error: BaseException | None = None
-
-
-def keep(value: Any, seen: dict[int, Any] | None = None) -> Any:
-    """Copy a value so that later calls can't change it. Tensors are detached; a module becomes a dict of its state."""
-    seen = {} if seen is None else seen
-    if id(value) in seen:
-        return seen[id(value)]  # a container may contain itself
-    if isinstance(value, torch.Tensor):
-        return _copied(value) if type(value) is torch.Tensor else value
-    if isinstance(value, dict):
-        copied = copy.copy(value)  # of the same class, with the same order
-        seen[id(value)] = copied
-        for key, item in value.items():
-            copied[key] = keep(item, seen)
-        return copied
-    if type(value) is list:
-        items: list[Any] = []
-        seen[id(value)] = items
-        items.extend(keep(item, seen) for item in value)
-        return items
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(keep(item, seen) for item in value))
-    if isinstance(value, list | tuple):
-        return type(value)(keep(item, seen) for item in value)
-    if isinstance(value, torch.nn.Module):
-        return {**{name: keep(item, seen) for name, item in value.state_dict().items()}, **_attributes(value, seen)}
-    try:
-        return copy.deepcopy(value)
-    except (TypeError, RuntimeError, NotImplementedError):
-        return value
-
-
-def _attributes(module: torch.nn.Module, seen: dict[int, Any]) -> dict[str, Any]:
-    """The public attributes of a module and its submodules that hold plain values, by dotted name."""
-    return {
-        f"{path}.{name}": keep(item, seen)
-        for path, part in module.named_modules()
-        for name, item in vars(part).items()
-        if not name.startswith("_") and _is_plain(item)
-    }
-
-
-def _is_plain(value: Any) -> bool:
-    if type(value) in (list, tuple):
-        return all(map(_is_plain, value))
-    if type(value) is dict:
-        return all(map(_is_plain, (*value, *value.values())))
-    return value is None or type(value) in (bool, int, float, complex, str, bytes, torch.Tensor)
-
-
-def _copied(tensor: torch.Tensor) -> torch.Tensor:
-    copied = tensor.detach().clone()
-    if tensor.requires_grad:
-        copied.requires_grad_()
-        if tensor.is_leaf and tensor.grad is not None and tensor.grad.dtype == tensor.dtype:
-            copied.grad = tensor.grad.detach().clone()  # a gradient from backward() counts as a change of the input
-    return copied
 
 
 def copies_of(tensors: Iterable[torch.Tensor]) -> dict[int, Any]:
@@ -282,74 +215,6 @@ def _copied_otherwise(tensor: torch.Tensor, memo: dict[int, Any]) -> torch.Tenso
     return copied if copied.requires_grad == tensor.requires_grad else copied.requires_grad_()
 
 
-def difference(expected: Outcome, actual: Outcome) -> str:
-    """Describe the first difference between two outcomes; empty when they are the same."""
-    if expected.error is not None or actual.error is not None:
-        if type(expected.error) is type(actual.error):
-            return ""
-        return f"raised {_class_name(actual.error)}, not {_class_name(expected.error)}"
-    return values_differ(expected.value, actual.value, "result") or values_differ(
-        expected.inputs, actual.inputs, "inputs"
-    )
-
-
-def _class_name(error: BaseException | None) -> str:
-    return type(error).__name__ if error is not None else "nothing"
-
-
-def values_differ(
-    expected: Any, actual: Any, where: str, *, fused: bool = False, within: frozenset[int] = frozenset()
-) -> str:
-    """Describe the first difference of two values, with its place; empty when they are the same. Same means: equal
-    type, dtype, shape, stride, device, requires_grad and gradient, and within tolerance. NaN equals NaN."""
-    if type(expected) is not type(actual):
-        return f"{where}: {type(actual).__name__} instead of {type(expected).__name__}"
-    if isinstance(expected, torch.Tensor):
-        return _tensors_differ(where, expected, actual, fused=fused)
-    if type(expected).__module__ == "numpy" and hasattr(expected, "__array__"):
-        return _arrays_differ(where, expected, actual, fused=fused)
-    if isinstance(expected, float | complex):
-        close = _is_close(expected, actual, tolerance_of(torch.get_default_dtype(), fused=fused))
-        return "" if close else f"{where}: {actual} instead of {expected}"
-    if id(expected) in within:
-        return ""  # the container contains itself: this comparison is running already
-    within |= {id(expected)}
-    if isinstance(expected, torch.nn.Module):
-        expected, actual = keep(expected), keep(actual)
-    if isinstance(expected, types.FunctionType | types.MethodType):  # every run makes a new one: compare its attributes
-        expected, actual = vars(expected), vars(actual)
-    inside, other = children(expected), children(actual)
-    if inside is None or other is None:
-        return "" if expected == actual else f"{where}: {actual!r} instead of {expected!r}"
-    if isinstance(expected, Mapping):  # compare keys in order: a key may be a tensor, copied for each run
-        if keys := values_differ(list(expected), list(actual), f"{where}: keys", within=within):
-            return keys
-    elif len(inside) != len(other):
-        return f"{where}: {len(other)} items instead of {len(inside)}"
-    elif unlike := next((pair for pair in zip(inside, other, strict=True) if pair[0][0] != pair[1][0]), None):
-        return f"{where}: {unlike[1][0]} instead of {unlike[0][0]}"
-    pairs = zip(inside, other, strict=True)
-    found = (values_differ(one, two, f"{where}{name}", fused=fused, within=within) for (name, one), (_, two) in pairs)
-    return next(filter(None, found), "")
-
-
-def _is_close(expected: complex, actual: complex, tolerance: Tolerance) -> bool:
-    if expected == actual or (cmath.isnan(expected) and cmath.isnan(actual)):
-        return True
-    return abs(expected - actual) <= tolerance.atol + tolerance.rtol * abs(expected) < float("inf")
-
-
-def _arrays_differ(where: str, expected: Any, actual: Any, *, fused: bool) -> str:
-    if (expected.dtype, expected.shape) != (actual.dtype, actual.shape):
-        return f"{where}: {actual.dtype} {actual.shape} instead of {expected.dtype} {expected.shape}"
-    if _is_array(expected):
-        one, two = (torch.as_tensor(each.copy()) for each in (expected, actual))  # torch has no negative strides
-        same = not _tensors_differ("", one, two, fused=fused)
-    else:
-        same = bool((expected == actual).all())
-    return "" if same else f"{where}: {actual!r} instead of {expected!r}"
-
-
 def unlike_properties(
     expected: torch.Tensor, actual: torch.Tensor, names: tuple[str, ...]
 ) -> Iterator[tuple[str, Any, Any]]:
@@ -363,21 +228,3 @@ def unlike_properties(
             one, two = getattr(expected, name), getattr(actual, name)
         if one != two:
             yield name, one, two
-
-
-def _tensors_differ(where: str, expected: torch.Tensor, actual: torch.Tensor, *, fused: bool) -> str:
-    properties = ("dtype", "shape", "layout", "device", "requires_grad", "stride")
-    for name, one, two in unlike_properties(expected, actual, properties):
-        return f"{where}: {name} {two} instead of {one}"
-    rtol, atol = tolerance_of(expected.dtype, fused=fused)
-    try:
-        torch.testing.assert_close(actual, expected, rtol=rtol, atol=atol, equal_nan=True)
-    except AssertionError as error:
-        return f"{where}: {str(error).splitlines()[0]}"
-    if not (expected.is_leaf and expected.requires_grad):
-        return ""
-    if (expected.grad is None) != (actual.grad is None):
-        return f"{where}: {'no gradient' if actual.grad is None else 'a gradient'}, unlike eager"
-    if expected.grad is None or actual.grad is None:
-        return ""
-    return _tensors_differ(f"{where}.grad", expected.grad, actual.grad, fused=fused)

@@ -21,9 +21,10 @@ from typing import Any
 import torch
 from torch.nn.parameter import is_lazy
 
+from repro_runner.judge import MEMORY, RESULT
 from repro_runner.judge.hidden import calls_of, made_up
 from repro_runner.judge.leaves import PLAIN, Room, leaf_of
-from repro_runner.judge.observation import MEMORY, RESULT, Call, Plan
+from repro_runner.judge.observation import Call, Plan
 from repro_runner.judge.state import Walk, memory_of, shared_memory
 from repro_runner.torch_seams import eval_frame, output_graph, wrap
 from repro_runner.values import children, map_tensors, tensors_in

@@ -20,8 +20,8 @@ from repro_runner.fix_report.trial import (
     report_of,
     why_it_failed,
 )
+from repro_runner.judge import OUTPUT
 
-_OUTPUT = ("standard output", "standard error", "log records", "warnings")
 OTHER_SEED = 1
 """A change must give the same results on other random inputs, too. One with fixed results does not."""
 
@@ -67,6 +67,7 @@ class _Examining:
         self, trials: TrialRunner, changes: Mapping[str, tuple[str, str]], *, calls: bool, less_output: bool
     ) -> None:
         self._trials, self._changes, self._calls, self._less_output = trials, changes, calls, less_output
+        self._left_out = OUTPUT if less_output else frozenset()
         self._texts = {path: after for path, (_, after) in changes.items()}
         self._files = tuple(os.path.abspath(path) for path in changes)  # noqa: PTH100 - as Python runs it
         self._found = Examination()
@@ -116,16 +117,14 @@ class _Examining:
             return f"{how}: {error}"
         if not changed.result["ended"]:
             return f"{how}: the changed program leaves before its end"
-        found = self._trials.compare(
-            original, changed, way, self._files, calls=self._calls, left_out=_OUTPUT if self._less_output else ()
-        )
+        found = self._trials.compare(original, changed, way, self._files, calls=self._calls, left_out=self._left_out)
         if why := found.get("unsteady"):
             self._found.not_compared.append(f"{how}: {why}")
         elif found["differs"]:
             return f"{how}: {found['differs']}"
         elif found["replaced"]:
             return f"it leaves torch changed: {', '.join(found['replaced'][:3])}"
-        printed, difference = self._trials.compare_stdout(original, changed, way, self._files)
+        printed, difference = self._trials.compare_printed(original, changed, way, self._files)
         allowed = {EQUAL, NOT_COMPARED, REORDERED} | ({LINES_REMOVED} if self._less_output else set())
         return "" if printed in allowed else f"{how}, it does not print the same: {difference}"
 
@@ -134,8 +133,7 @@ class _Examining:
             why = "it takes no others" if same else "other functions are compiled"
             self._found.not_compared.append(f"other inputs of the compiled functions: {why}")
             return
-        left_out = _OUTPUT if self._less_output else ()
-        unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"], left_out=left_out)
+        unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"], left_out=sorted(self._left_out))
         if not unlike["differs"]:
             tried = [variation for _, variation, _ in way["others"]]
             words = [said for kind, said in LIMIT_KINDS.items() if any(one.startswith(kind) for one in tried)]

@@ -242,8 +242,8 @@ def _outputs(trial: Trial, how: str) -> str:
     """Describe the comparison: `equal`, how many calls, how strict, and whether the program prints the same."""
     printed = {
         EQUAL: "it prints the same",
-        NOT_COMPARED: f"what it prints could not be compared: {trial.stdout_difference}",
-    }.get(trial.stdout, f"what it prints is {trial.stdout}: {trial.stdout_difference}")
+        NOT_COMPARED: f"what it prints could not be compared: {trial.printed_difference}",
+    }.get(trial.printed, f"what it prints is {trial.printed}: {trial.printed_difference}")
     calls = f"of {counted(trial.compiled_calls, 'call')} of compiled code{how}"
     parts = [f"{trial.outputs} ({calls}; {trial.strictness})", printed, trial.recompiling]
     return "; ".join(part for part in parts if part)

@@ -14,7 +14,6 @@ from repro_runner.explain.site import Site
 from repro_runner.fix_report.examining import OTHER_SEED, Examination, examine
 from repro_runner.fix_report.patch_rules import find_dodges, find_refusals
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial, TrialRunner
-from repro_runner.output.units import counted
 
 _PRINTED = {
     REORDERED: "what the program prints comes in another order",
@@ -110,21 +109,21 @@ def find_doubt(trial: Trial, *, less_output: bool = False) -> str:
         return f"results differ: {trial.difference}"
     if trial.outputs != EQUAL:
         return f"results could not be compared: {trial.difference}"
-    if trial.stdout == DIFFER:
-        return f"what the program prints differs: {trial.stdout_difference}"
-    if trial.stdout == LINES_REMOVED and not less_output:
-        return f"{_PRINTED[LINES_REMOVED]}: {trial.stdout_difference}"
-    if trial.stderr_lines_lost and not less_output:
-        return f"the program writes {counted(trial.stderr_lines_lost, 'line')} less to standard error"
+    if trial.printed == DIFFER:
+        return f"what the program prints differs: {trial.printed_difference}"
+    if trial.printed == LINES_REMOVED and not less_output:
+        return f"{_PRINTED[LINES_REMOVED]}: {trial.printed_difference}"
     return trial.why_no_fix(trial.breaks_before, trial.ops_before)
 
 
 def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
     """Other effects of a patch: on what the program prints, and on how often it is compiled."""
     printed = (
-        f"{_PRINTED[trial.stdout]}: {trial.stdout_difference}" if trial.stdout_difference else _PRINTED[trial.stdout]
+        f"{_PRINTED[trial.printed]}: {trial.printed_difference}"
+        if trial.printed_difference
+        else _PRINTED[trial.printed]
         for trial in trials
-        if trial.stdout in _PRINTED
+        if trial.printed in _PRINTED
     )
     compiled = (trial.recompiling for trial in trials if trial.recompiling)
     return tuple(dict.fromkeys((*printed, *compiled)))

@@ -19,9 +19,10 @@ import torch
 from repro_runner.explain.running import run_program
 from repro_runner.fix_report.compiled_calls import FirstCall, Recording, record_compiled_calls
 from repro_runner.fix_report.tasks import program_of, seed_all, substituted
+from repro_runner.judge import FILES, MODES, RANDOM, STATE
 from repro_runner.judge.inputs import plain_variations, searches, variations_of
 from repro_runner.judge.leaves import Flat, Room
-from repro_runner.judge.observation import FILES, MODES, RANDOM, STATE, Call, Observation, Plan, dump, load
+from repro_runner.judge.observation import Call, Observation, Plan, dump, load
 from repro_runner.judge.reached import Position, noted, unreached
 from repro_runner.judge.recording import Calls
 from repro_runner.judge.state import Walk, is_own, program_modules

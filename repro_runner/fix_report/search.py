@@ -13,7 +13,6 @@ from repro_runner.explain.site import Site
 from repro_runner.fix_report.patches.patch import Patch, Refusal, Target, apply_patches, line_after
 from repro_runner.fix_report.patches.source import Edited, Source
 from repro_runner.fix_report.trial import DIFFER, EQUAL, LINES_REMOVED, NOT_COMPARED, REORDERED, Trial
-from repro_runner.output.units import counted
 
 _MOST_RUNS = 16
 
@@ -148,8 +147,6 @@ def why_not_kept(trial: Trial, patches: list[Patch]) -> str:
     allowed = {EQUAL, NOT_COMPARED}
     allowed |= {REORDERED} if any(patch.reorders for patch in patches) else set()
     allowed |= {LINES_REMOVED} if any(patch.silences for patch in patches) else set()
-    if trial.stdout not in allowed:
-        return f"it does not print the same: {trial.stdout_difference}"
-    if trial.stderr_lines_lost and not any(patch.silences for patch in patches):
-        return f"{counted(trial.stderr_lines_lost, 'line')} of standard error are lost"
+    if trial.printed not in allowed:
+        return f"it does not print the same: {trial.printed_difference}"
     return ""

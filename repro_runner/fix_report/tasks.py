@@ -28,10 +28,11 @@ from repro_runner.explain.running import run_program
 from repro_runner.fix_report.patch_rules import is_allowed_setting
 from repro_runner.fix_report.patches.branches import PROBE
 from repro_runner.fix_report.share import NO_COUNT, measuring
+from repro_runner.judge import MEMORY
 from repro_runner.judge.comparing import Terms, call_differs, count_values, programs_differ, unsteady_paths
 from repro_runner.judge.inputs import ROUNDED
 from repro_runner.judge.leaves import Closeness
-from repro_runner.judge.observation import MEMORY, Observation, load
+from repro_runner.judge.observation import Observation, load
 from repro_runner.torch_seams import TorchDispatchMode, dynamo_config, inductor_config
 from repro_runner.values import describe_tolerances
 

@@ -11,8 +11,9 @@ import ast
 import os
 import re
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from repro_runner.explain.report import Report
 from repro_runner.explain.site import Site
 from repro_runner.fix_report.children import Children, Run
 from repro_runner.fix_report.touched import callers_change, leaves_to_python
+from repro_runner.judge import EVENTS, FILES, OF_COMPILERS, WORDS_OF_TORCH
 from repro_runner.output.units import counted
 from repro_runner.process import Output
 
@@ -39,17 +41,12 @@ EXACT_BACKENDS = frozenset({"eager", "aot_eager", "eager_noexcept"})
 _PLACE = re.compile(r"(?:call \d+: )?[^:]*")
 """In `call 1: result[0]: 2 instead of 1`."""
 AT_THE_END = "at the end of the program"
-_OF_COMPILERS = ("random numbers", "modes", "files", "log records", "warnings", "processes, sockets and files opened")
-"""What is compared without the compiler only: it may do it in another way."""
 
-_OF_TORCH = re.compile(
-    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
-    r"|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n"
-    r"|^.*Warning: .*(?:\n(?!.*Warning: ).*)*?\(Triggered internally at .*\n  .*\n",
+_NOT_PRINTED = re.compile(
+    rf"{WORDS_OF_TORCH}|^.*\r(?=[^\n])|^(.*:)\d+(: \w*Warning: .*\n)  .*\n|(?<=\.py:)\d+|(?<=, line )\d+",
     re.MULTILINE,
 )
-"""A line of torch's log, or a warning of torch or of its C++ code with the line that it is about. They may be about
-breaks, so they are ignored."""
+"""What torch itself writes, what a bar of progress writes over, the line that a warning is about, numbers of lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,11 +78,10 @@ class Trial:
     """Calls of outermost compiled callables in the changed program."""
     may_move_work: bool = True
     """Whether the patch can take work out of what is compiled: it changes callers, or leaves something to Python."""
-    stdout: str = NOT_COMPARED
-    """equal, reordered (the same lines), lines removed (and none added), differ or not compared."""
-    stdout_difference: str = ""
-    stderr_lines_lost: int = 0
-    """How many fewer lines there are. Their text is not compared, because logs contain times and line numbers."""
+    printed: str = NOT_COMPARED
+    """equal, reordered (the same lines), lines removed (and none added), differ or not compared: on standard output and
+    standard error, the worse of the two."""
+    printed_difference: str = ""
     graphs_before: int = 0
     graphs_after: int = 0
     ops_before: int = 0
@@ -180,7 +176,7 @@ class TrialRunner:
         """
         seed = self.seed if seed is None else seed
         if error := _does_not_parse(changes):
-            return Trial(ran=False, error=error, difference=error, stdout_difference=error)
+            return Trial(ran=False, error=error, difference=error, printed_difference=error)
         original = self.original({"seed": seed})
         return self._make_trial(changes, original, self.run(changes, {"seed": seed}), seed)
 
@@ -213,16 +209,15 @@ class TrialRunner:
         files: tuple[str, ...] = (),
         *,
         calls: bool = True,
-        left_out: tuple[str, ...] = (),
+        left_out: frozenset[str] = frozenset(),
     ) -> Mapping[str, Any]:
         """How a changed program differs from the original. If it does, what differs between two runs of the original
         is left out."""
         backends = {*original.result["backends"], *changed.result["backends"]}
-        left_out += () if way.get("eager") else _OF_COMPILERS
         terms = {
             "exact": backends <= EXACT_BACKENDS,
             "double": bool(way.get("double")),
-            "left_out": left_out,
+            "left_out": sorted(left_out if way.get("eager") else left_out | OF_COMPILERS | {FILES, EVENTS}),
             "calls": calls,
         }
         found = self.task("compare_runs", original, changed, again="", **terms)
@@ -245,8 +240,8 @@ class TrialRunner:
         if not why_not:
             results = self._results(changes, original, changed, seed)
         callers = (run.result.get("callers", ()) for run in (original, changed))
-        stdout, stdout_difference = (
-            (NOT_COMPARED, why_not) if why_not else self.compare_stdout(original, changed, {"seed": seed})
+        printed, printed_difference = (
+            (NOT_COMPARED, why_not) if why_not else self.compare_printed(original, changed, {"seed": seed})
         )
         return Trial(
             ran=not error,
@@ -264,9 +259,8 @@ class TrialRunner:
             calls_compared=results.calls_compared,
             may_move_work=not error and (callers_change(changes, *callers) or leaves_to_python(changes)),
             compiled_calls=changed.result.get("calls", 0),
-            stdout=stdout,
-            stdout_difference=stdout_difference,
-            stderr_lines_lost=0 if why_not else self._stderr_lines_lost(original, changed, seed),
+            printed=printed,
+            printed_difference=printed_difference,
             graphs_before=original.result.get("graphs", 0),
             graphs_after=changed.result.get("graphs", 0),
             ops_before=original.result.get("ops_run", 0),
@@ -301,28 +295,38 @@ class TrialRunner:
         words = _strictness(original.result, found, calls=calls)
         return _Results(outputs=EQUAL, strictness=words, calls_compared=calls)
 
-    def compare_stdout(
+    def compare_printed(
         self, original: Run, changed: Run, way: Mapping[str, Any], files: tuple[str, ...] = ()
     ) -> tuple[str, str]:
-        """(verdict, first difference) of what two runs print."""
-        verdict, difference = compare_text(original.stdout, changed.stdout)
-        if verdict == EQUAL:
-            return EQUAL, ""
-        if compare_text(original.stdout, self.original(way, files, again=True).stdout)[0] != EQUAL:
-            return NOT_COMPARED, "what the program prints differs from run to run"
-        return verdict, difference
-
-    def _stderr_lines_lost(self, original: Run, changed: Run, seed: int) -> int:
-        before = _count_stderr_lines(original)
-        lost = before - _count_stderr_lines(changed)
-        return (
-            max(0, lost) if lost <= 0 or _count_stderr_lines(self.original({"seed": seed}, again=True)) == before else 0
-        )
+        """(verdict, first difference) of what two runs print, on the stream that differs more."""
+        again = partial(self.original, way, files, again=True)
+        return max((_compare_stream(name, original, changed, again) for name in _STREAMS), key=_by_verdict)
 
 
-def _count_stderr_lines(run: Run) -> int:
-    """The number of lines on standard error, without torch's own."""
-    return _OF_TORCH.sub("", run.stderr.text).count("\n")
+_STREAMS = {"stdout": "", "stderr": "standard error, "}
+
+
+def _by_verdict(found: tuple[str, str]) -> int:
+    return (EQUAL, NOT_COMPARED, REORDERED, LINES_REMOVED, DIFFER).index(found[0])
+
+
+def _compare_stream(name: str, original: Run, changed: Run, again: Callable[[], Run]) -> tuple[str, str]:
+    """Compare what two runs printed on a stream. Numbers that are others when the original runs again, as times are,
+    can't be compared."""
+    before, after = (_printed(run, name) for run in (original, changed))
+    found = compare_text(before, after)
+    if found[0] != EQUAL and compare_text(before, _printed(again(), name))[0] != EQUAL:
+        found = NOT_COMPARED, "what the program prints differs from run to run"
+        before, after, then = (_printed(run, name, numbers=False) for run in (original, changed, again()))
+        if compare_text(before, then)[0] == EQUAL:
+            found = max(found, compare_text(before, after), key=_by_verdict)
+    return found[0], f"{_STREAMS[name]}{found[1]}"
+
+
+def _printed(run: Run, stream: str, *, numbers: bool = True) -> Output:
+    output: Output = getattr(run, stream)
+    text = _NOT_PRINTED.sub(r"\1\2", output.text)
+    return replace(output, start=(text if numbers else re.sub(r"\d+", "#", text)).encode())
 
 
 def compare_text(expected: Output, actual: Output) -> tuple[str, str]:
@@ -376,7 +380,7 @@ def why_it_failed(changed: Run, before: Report, after: Report) -> str:
     was, ended = before.program, after.program
     if ended.error and ended.error != was.error:
         return f"the changed program fails: {_shorten_error(ended.error)}"
-    if ended.exit_code and ended.exit_code != was.exit_code:
+    if ended.exit_code != was.exit_code and not was.error:
         said = f": {changed.stderr.last_line}" if changed.stderr.last_line else ""
         return f"the changed program ends with exit code {ended.exit_code}, not {was.exit_code}{said}"
     return ""

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from repro_runner.judge.leaves import EXACT, Closeness, Flat, Leaf, leaves_differ, same_leaf, told
-from repro_runner.judge.observation import (
+from repro_runner.judge import (
     ASPECTS,
     ERR,
     ERROR,
@@ -19,9 +18,10 @@ from repro_runner.judge.observation import (
     RANDOM,
     RESULT,
     STATE,
-    Call,
-    Observation,
+    WORDS_OF_TORCH,
 )
+from repro_runner.judge.leaves import EXACT, Closeness, Flat, Leaf, leaves_differ, same_leaf, told
+from repro_runner.judge.observation import Call, Observation
 
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.(?P<places>\d*))?(?:e(?P<exponent>[+-]?\d+))?|inf|nan)", re.IGNORECASE)
 _PLACE = re.compile(r"\[\d+\]$")
@@ -32,14 +32,7 @@ _LAYOUT = re.compile(r"\btensor\(|[\s()\[\],]+")
 """In `tensor([0.1235])`. torch's own `print` for graphs writes 0.12345679 for the same tensor."""
 _ROOT = re.compile(r"[\w ]+?(?='s |[.\[{]|$)")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
-_OF_TORCH = re.compile(
-    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
-    r"|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n"
-    r"|^.*Warning: .*(?:\n(?!.*Warning: ).*)*?\(Triggered internally at .*\n  .*\n",
-    re.MULTILINE,
-)
-"""A line of torch's log, or a warning of torch or of its C++ code with the line that it is about. They may be about
-breaks, so they are ignored."""
+_OF_TORCH = re.compile(WORDS_OF_TORCH, re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,9 +71,7 @@ def call_differs(
         if aspect == INPUTS and STATE in terms.left_out:  # what objects hold besides tensors is state
             one, two = _tensors_of_inputs(expected), _tensors_of_inputs(actual)
         if aspect == RANDOM:  # a generator may be made later
-            one, two = (
-                {path: leaf for path, leaf in flat.items() if path in one and path in two} for flat in (one, two)
-            )
+            one, two = _in_both(one, two)
         if aspect == STATE:
             found = _states_differ(before.before, one, _renamed(after.before, names), two, terms)
         elif aspect == MEMORY:
@@ -216,11 +207,8 @@ _GONE = ("is", "gone")
 
 
 def _differ_or_gone(expected: Leaf, actual: Leaf, path: str, closeness: Closeness) -> str:
-    if (
-        (expected == _GONE) is not (actual == _GONE)
-        if isinstance(expected, tuple) or isinstance(actual, tuple)
-        else False
-    ):
+    of_it, of_other = (isinstance(leaf, tuple) and leaf == _GONE for leaf in (expected, actual))
+    if of_it is not of_other:
         return f"{path}: {told(actual)} instead of {told(expected)}"
     return _differ(expected, actual, path, closeness)
 

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from repro_runner.torch_seams import FakeTensor
-from repro_runner.values import tolerance_of
+from repro_runner.values import is_array, tolerance_of
 
 Leaf = Any
 """A plain value as it is, a tensor as a dictionary, and of anything else a tuple with a description."""
@@ -50,11 +50,6 @@ def described(text: str) -> Leaf:
     text = _ADDRESS.sub("0x...", text)
     rest = f"… {zlib.crc32(text.encode('utf-8', 'replace')):08x}" if len(text) > _LONGEST else ""
     return ("is", text[:_LONGEST] + rest)
-
-
-def is_array(value: Any) -> bool:
-    """Whether this is a numpy array or scalar of numbers. Arrays of strings or objects are only described."""
-    return type(value).__module__ == "numpy" and getattr(getattr(value, "dtype", None), "kind", "?") in "biufc"
 
 
 def leaf_of(value: Any, room: Room) -> Leaf:

@@ -11,16 +11,6 @@ import torch
 
 from repro_runner.judge.leaves import Flat
 
-RESULT, INPUTS, STATE, MEMORY = "results", "inputs", "state", "shared memory"
-RANDOM, MODES, FILES, GRADIENTS = "random numbers", "modes", "files", "gradients"
-OUT, ERR, RECORDS, WARNINGS = "standard output", "standard error", "log records", "warnings"
-EVENTS, ERROR, TORCH = "processes, sockets and files opened", "exceptions", "torch itself"
-ASPECTS = (
-    *(ERROR, RESULT, GRADIENTS, INPUTS, STATE, MEMORY, RANDOM, OUT, ERR, RECORDS, WARNINGS, FILES),
-    *(EVENTS, MODES, TORCH),
-)
-"""All that is compared, what matters most first."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:

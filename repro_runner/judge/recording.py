@@ -16,10 +16,11 @@ from typing import Any
 
 import torch
 
+from repro_runner.judge import FILES, GRADIENTS, INPUTS, MEMORY, MODES, RANDOM, RESULT, STATE
 from repro_runner.judge.gradients import NoInput, gradients_of, set_seed
 from repro_runner.judge.inputs import vary
 from repro_runner.judge.leaves import Flat, Leaf, Room, leaf_of
-from repro_runner.judge.observation import FILES, GRADIENTS, INPUTS, MEMORY, MODES, RANDOM, RESULT, STATE, Call, Plan
+from repro_runner.judge.observation import Call, Plan
 from repro_runner.judge.state import Walk, is_own, shared_memory
 from repro_runner.judge.surroundings import files_below, modes, random_states, watched
 

@@ -23,7 +23,8 @@ from typing import Any
 
 import torch
 
-from repro_runner.judge.leaves import PLAIN, Flat, Room, described, is_array, leaf_of
+from repro_runner.judge.leaves import PLAIN, Flat, Room, described, leaf_of
+from repro_runner.values import is_array
 
 _DEEPEST = 60
 _MOST = 50_000
@@ -164,6 +165,13 @@ class Walk:
                 inner = getattr(each, "__func__", getattr(each, "fget", each))  # of a class method or a property
                 if is_own(name) or isinstance(inner, types.FunctionType):
                     yield f"{path}.{name}", inner
+
+
+def flat_of(value: Any, *modules: str) -> Flat:
+    """What a result of a program with these modules is now, and all that it holds."""
+    walk = Walk(frozenset(modules), Room())
+    walk.add(value, "result")
+    return walk.flat
 
 
 def _name_of(function: Any) -> str:

@@ -128,7 +128,7 @@ def _records(found: list[str]) -> Iterator[None]:
 def _warnings(found: list[str]) -> Iterator[None]:
     with warnings.catch_warnings():
         warnings.simplefilter("always")
-        show, filters = warnings.showwarning, _filters()
+        filters = _filters()
 
         def note(message: Any, category: type[Warning], filename: str, *rest: Any) -> None:
             of_numbers = " encountered in " in str(message)  # NumPy says so, and torch does not
@@ -137,12 +137,9 @@ def _warnings(found: list[str]) -> Iterator[None]:
             del rest
 
         warnings.showwarning = note  # type: ignore[assignment]
-        try:
-            yield
-            if _filters() != filters:  # they are put back when this block ends
-                found.append("other filters of warnings")
-        finally:
-            warnings.showwarning = show
+        yield
+        if _filters() != filters:  # they are put back when this block ends
+            found.append("other filters of warnings")
 
 
 def _filters() -> list[Any]:
@@ -347,10 +344,7 @@ _GUARDED = (
     *(f"torch.nn.{name}" for name, one in vars(torch.nn).items() if isinstance(one, type)),
 )
 _SETTINGS = (
-    "torch._dynamo.config",
-    "torch._inductor.config",
-    "torch._functorch.config",
-    "torch.fx.experimental._config",
+    *("torch._dynamo.config", "torch._inductor.config", "torch._functorch.config", "torch.fx.experimental._config"),
 )
 _UNSTEADY = frozenset({"torch.Storage", "torch.nn.Module.__init__", "torch.nn.Module.__setstate__"})
 """What torch replaces itself: one follows the default dtype, others count modules since Dynamo compiled something."""

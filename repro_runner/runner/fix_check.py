@@ -7,35 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 from registry.model import LIMIT_KINDS, SEEDS
+from repro_runner.judge import EFFECTS, ERROR, EVENTS, GRADIENTS, OF_COMPILERS, STATE, TORCH
 from repro_runner.judge.comparing import Difference, Terms, call_differs
 from repro_runner.judge.gradients import EAGER_RAISES, NO_GRAD_FN, NO_INPUT
 from repro_runner.judge.inputs import ROUNDED, kind_of
-from repro_runner.judge.observation import (
-    ERR,
-    ERROR,
-    EVENTS,
-    FILES,
-    GRADIENTS,
-    MEMORY,
-    MODES,
-    OUT,
-    RANDOM,
-    RECORDS,
-    STATE,
-    TORCH,
-    WARNINGS,
-    Call,
-    Observation,
-    Plan,
-)
+from repro_runner.judge.observation import Call, Observation, Plan
 from repro_runner.judge.reached import Position, Unreached, unreached
 from repro_runner.runner.part import no_fix
 from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Setting
 
-_EFFECTS = frozenset({STATE, MEMORY, OUT, ERR, RECORDS, WARNINGS, FILES, EVENTS, RANDOM, MODES})
-"""What EFFECTS excuses."""
-_OF_COMPILERS = frozenset({RANDOM, MODES, WARNINGS, RECORDS})
-"""What a compiler does in another way, or leaves behind itself."""
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
 
@@ -50,7 +30,7 @@ def check_isolated(program: ProgramRuns, name: str, text: str) -> dict[str, Any]
     found = program.forks.run(text, name, program.plain, lambda part: part.isolated(plans))
     if found.failure:
         return no_fix(found.failure)
-    terms = replace(program.terms(program.plain), left_out=NOT_OF_A_PROGRAM | _EFFECTS)
+    terms = replace(program.terms(program.plain), left_out=NOT_OF_A_PROGRAM | EFFECTS)
     unlike = call_differs(program.first.calls[0], found.calls[0], program.first, found, terms)
     record = {"breaks": found.more["breaks"], "graphs": found.more["graphs"], "equal": unlike is None}
     return {**record, **({"cause": unlike.text} if unlike else {}), "miscounted": found.more["miscounted"]}
@@ -69,7 +49,7 @@ class _FixCheck:
         said = program.said
         self._limits: dict[str, str] = said.get("LIMITS", {}).get(name, {})
         self._excused = bool(said.get("GRADIENT", {}).get(name))
-        self._left_out = _EFFECTS if said.get("EFFECTS", {}).get(name) else frozenset()
+        self._left_out = EFFECTS if said.get("EFFECTS", {}).get(name) else frozenset()
         self._double: Observation | None = None
         self._positions: set[Position] = set()
         """What ran of it in eager."""
@@ -152,7 +132,7 @@ class _FixCheck:
         terms = self._program.terms(setting)
         left_out = self._left_out
         if not eager:
-            left_out |= {EVENTS} | (_OF_COMPILERS if self._program.job.backend != "eager" else frozenset())
+            left_out |= {EVENTS} | (OF_COMPILERS if self._program.job.backend != "eager" else frozenset())
         if self._program.eager_raises:
             left_out |= {STATE}
         if plan.variation:

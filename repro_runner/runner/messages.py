@@ -65,7 +65,9 @@ def _main(arguments: Sequence[str]) -> None:
     """In the child: call one function; the last line on standard output says how a fix compares with eager."""
     import torch
 
-    from repro_runner.values import Outcome, difference
+    from repro_runner.judge import RESULT
+    from repro_runner.judge.comparing import Terms, flats_differ
+    from repro_runner.judge.state import flat_of
 
     path, function = arguments
     spec = importlib.util.spec_from_file_location("program", path)
@@ -84,7 +86,7 @@ def _main(arguments: Sequence[str]) -> None:
         print(json.dumps("returned"))
         return
     torch.manual_seed(0)
-    unlike = difference(Outcome(value=program.eager(), inputs=None), Outcome(value=value, inputs=None))
+    unlike = flats_differ(RESULT, flat_of(program.eager(), "program"), flat_of(value, "program"), Terms())
     print(json.dumps(unlike or "equal"))
 
 

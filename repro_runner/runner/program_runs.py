@@ -17,10 +17,11 @@ import torch
 from registry.model import FRESH_SEEDS, SEEDS
 from registry.repros import makes_operators
 from registry.snippets import CONSTANTS
+from repro_runner.judge import INPUTS, RESULT, STATE
 from repro_runner.judge.comparing import Terms, call_differs, flats_differ, unsteady_paths
 from repro_runner.judge.inputs import plain_variations, searches
 from repro_runner.judge.leaves import Closeness
-from repro_runner.judge.observation import INPUTS, RESULT, STATE, Observation, Plan, dump, load
+from repro_runner.judge.observation import Observation, Plan, dump, load
 from repro_runner.judge.reached import Position, unreached
 from repro_runner.judge.surroundings import Integrity
 from repro_runner.process import in_fork

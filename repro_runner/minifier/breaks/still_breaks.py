@@ -10,9 +10,12 @@ from typing import Any
 import torch
 
 from repro_runner.capture import capture_breaks
+from repro_runner.judge import RESULT
+from repro_runner.judge.comparing import Terms, flats_differ
+from repro_runner.judge.leaves import Flat, described
+from repro_runner.judge.state import flat_of
 from repro_runner.minifier.parts import report
 from repro_runner.torch_seams import pytree, reset
-from repro_runner.values import Outcome, difference, keep
 
 _SEEDS = range(1, 9)
 
@@ -64,18 +67,18 @@ def _idle_inputs(module: ModuleType) -> list[int]:
     return [
         place
         for place in places
-        if not any(difference(expected, _outcome(module, 0, {place: seed})) for seed in _SEEDS)
+        if not any(flats_differ(RESULT, expected, _outcome(module, 0, {place: seed}), Terms()) for seed in _SEEDS)
     ]
 
 
-def _outcome(module: ModuleType, seed: int, others: dict[int, int] | None = None) -> Outcome:
+def _outcome(module: ModuleType, seed: int, others: dict[int, int] | None = None) -> Flat:
     arguments = list(_inputs(module, seed))
     for place, other in (others or {}).items():
         arguments[place] = _inputs(module, other)[place]
     try:
-        return Outcome(value=keep(_called(module.broken, tuple(arguments))), inputs=None)
+        return flat_of(_called(module.broken, tuple(arguments)), module.__name__)
     except Exception as error:  # noqa: BLE001 - that, too, is a difference
-        return Outcome(value=None, inputs=None, error=error)
+        return {"raised": described(type(error).__name__)}
 
 
 def _inputs(module: ModuleType, seed: int) -> tuple[Any, ...]:

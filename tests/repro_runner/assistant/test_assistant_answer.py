@@ -255,7 +255,7 @@ def test_private_attributes_of_the_users_own_are_no_refusal() -> None:
 
 
 GOOD = Trial(
-    ran=True, breaks_before=2, breaks_after=1, outputs=EQUAL, stdout=EQUAL, graphs_after=1, ops_before=9, ops_after=9
+    ran=True, breaks_before=2, breaks_after=1, outputs=EQUAL, printed=EQUAL, graphs_after=1, ops_before=9, ops_after=9
 )
 
 
@@ -272,12 +272,11 @@ def changed_trial(**fields: object) -> Trial:
         ({"ran": False, "error": "the changed program fails: ValueError"}, "the changed program fails: ValueError"),
         ({"outputs": DIFFER, "difference": "call 1"}, "results differ: call 1"),
         ({"outputs": NOT_COMPARED, "difference": "why"}, "results could not be compared: why"),
-        ({"stdout": DIFFER, "stdout_difference": "line 1"}, "what the program prints differs: line 1"),
+        ({"printed": DIFFER, "printed_difference": "line 1"}, "what the program prints differs: line 1"),
         ({"breaks_after": 2}, "it leaves as many breaks: 2"),
         ({"ops_after": 4}, "it takes work out of the compiled code: 4 ops ran in graphs, before 9"),
         ({"graphs_after": 0}, "it takes work out of the compiled code"),
-        ({"stdout": LINES_REMOVED, "stdout_difference": "2 lines"}, "the program prints less: 2 lines"),
-        ({"stderr_lines_lost": 2}, "the program writes 2 lines less to standard error"),
+        ({"printed": LINES_REMOVED, "printed_difference": "2 lines"}, "the program prints less: 2 lines"),
     ],
 )
 def test_only_fewer_breaks_and_equal_results_are_verified(fields: dict[str, object], doubt: str) -> None:
@@ -287,7 +286,7 @@ def test_only_fewer_breaks_and_equal_results_are_verified(fields: dict[str, obje
 
 
 def test_a_patch_that_may_print_less_says_that_it_does() -> None:
-    trial = changed_trial(stdout=LINES_REMOVED, stdout_difference="1 lines instead of 3", stderr_lines_lost=1)
+    trial = changed_trial(printed=LINES_REMOVED, printed_difference="1 lines instead of 3")
     assert find_doubt(trial, less_output=True) == ""
     assert find_notes([trial, trial]) == ("the program prints less: 1 lines instead of 3",)
     assert find_notes([GOOD]) == ()

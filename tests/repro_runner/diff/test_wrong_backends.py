@@ -41,7 +41,7 @@ def test_a_fault_is_named_rightly(fault: Fault, model: str) -> None:
 
 @pytest.fixture(scope="module")
 def table(request: pytest.FixtureRequest) -> Iterator[dict[str, Counter[str]]]:
-    """Verdicts by model; printed in the end as README has them."""
+    """Verdicts by model; printed in the end as benchmarks/diff.md has them."""
     rows: dict[str, Counter[str]] = {}
     yield rows
     total = sum(rows.values(), Counter[str]())

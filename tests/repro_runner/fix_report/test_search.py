@@ -21,6 +21,9 @@ from repro_runner.fix_report.patches.patch import Patch, Target
 from repro_runner.fix_report.patches.source import Source, apply_edits
 from repro_runner.fix_report.search import Search
 from repro_runner.fix_report.trial import DIFFER, EQUAL, Trial, compare_text
+from repro_runner.judge import RESULT
+from repro_runner.judge.comparing import Terms, flats_differ
+from repro_runner.judge.state import flat_of
 from repro_runner.process import Output
 
 pytestmark = pytest.mark.torch
@@ -45,10 +48,8 @@ class InProcess:
         self.tried.append(text)
         report, results, said, recording = self.before
         report_after, results_after, said_after, recording_after = self._run(text)
-        from repro_runner.values import Outcome, difference
-
-        differ = difference(Outcome(results, None), Outcome(results_after, None))
-        stdout, told = compare_text(said, said_after)
+        differ = flats_differ(RESULT, flat_of(results), flat_of(results_after), Terms())
+        printed, told = compare_text(said, said_after)
         return Trial(
             ran=True,
             breaks_before=len(report.sites),
@@ -59,8 +60,8 @@ class InProcess:
             sites_after=report_after.sites,
             outputs=DIFFER if differ else EQUAL,
             difference=differ,
-            stdout=stdout,
-            stdout_difference=told,
+            printed=printed,
+            printed_difference=told,
             graphs_before=recording.graphs,
             graphs_after=recording_after.graphs,
             ops_before=recording.ops_run,

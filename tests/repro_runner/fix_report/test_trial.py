@@ -29,9 +29,9 @@ from repro_runner.fix_report.trial import (
     TrialRunner,
     compare_text,
 )
+from repro_runner.judge import RESULT
 from repro_runner.judge.comparing import Terms, flats_differ
 from repro_runner.judge.leaves import Closeness, Flat, Room
-from repro_runner.judge.observation import RESULT
 from repro_runner.judge.state import Walk
 from repro_runner.process import Output
 from repro_runner.values import describe_tolerances
@@ -111,7 +111,7 @@ def test_a_fix_in_the_script_and_in_a_module_it_imports_is_seen_to_hold(trials: 
     assert (trial.ran, trial.error, trial.outputs, trial.difference) == (True, "", EQUAL, "")
     assert (trial.breaks_before, trial.breaks_after) == (2, 0)
     assert {Path(site.file).name for site in trial.sites_before} == {"train.py", "parts.py"}
-    assert (trial.stdout, trial.compiled_calls) == (LINES_REMOVED, 2)
+    assert (trial.printed, trial.compiled_calls) == (LINES_REMOVED, 2)
     assert trial.holds
     assert trial.ops_after >= trial.ops_before > 0
     assert "assert_close's own tolerances" in trial.strictness
@@ -159,9 +159,9 @@ def test_a_program_that_differs_from_itself_is_not_compared(tmp_path: Path, chil
     )
     with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
         trial = trials.try_source(script.read_text())
-    assert (trial.ran, trial.outputs, trial.stdout) == (True, NOT_COMPARED, NOT_COMPARED)
+    assert (trial.ran, trial.outputs, trial.printed) == (True, NOT_COMPARED, NOT_COMPARED)
     assert trial.difference.startswith("the program differs from itself from run to run: call 1")
-    assert "differs from run to run" in trial.stdout_difference
+    assert "differs from run to run" in trial.printed_difference
 
 
 def test_what_differs_from_run_to_run_is_left_out_and_said(tmp_path: Path, children: Children) -> None:
@@ -258,14 +258,42 @@ torch.compile(lambda x: x + 1, backend="eager")(torch.ones(1))
 """
 
 
-def test_a_line_of_standard_error_that_is_no_longer_there_is_counted(tmp_path: Path, children: Children) -> None:
+def test_what_is_written_to_standard_error_is_compared_without_torchs_own_lines(
+    tmp_path: Path, children: Children
+) -> None:
     script = tmp_path / "told.py"
     script.write_text(TOLD)
     lines = TOLD.splitlines(keepends=True)
     with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
-        assert trials.try_source("".join(lines[:3] + lines[4:])).stderr_lines_lost == 1
-        assert trials.try_source("".join(lines[:4] + lines[7:])).stderr_lines_lost == 0
-        assert trials.try_source("".join(lines[:7] + lines[8:])).stderr_lines_lost == 2
+        assert trials.try_source("".join(lines[:3] + lines[4:])).printed == LINES_REMOVED
+        assert trials.try_source("".join(lines[:4] + lines[7:])).printed == EQUAL
+        assert trials.try_source("".join(lines[:7] + lines[8:])).printed == LINES_REMOVED
+        assert (
+            trials.try_source(
+                TOLD.replace("py:2: UserWarning: of mine\\n  warn", "py:3: UserWarning: of mine\\n  w")
+            ).printed
+            == EQUAL
+        )
+        other = trials.try_source(TOLD.replace("once", "twice"))
+        assert (other.printed, other.printed_difference) == (
+            DIFFER,
+            "standard error, line 1: 'twice' instead of 'once'",
+        )
+
+
+TIMED = TOLD.replace('"once\\n"', 'f"{time.time()} once\\n"').replace("import sys", "import sys, time")
+
+
+def test_numbers_that_differ_from_run_to_run_are_left_out_of_what_is_printed(
+    tmp_path: Path, children: Children
+) -> None:
+    script = tmp_path / "timed.py"
+    script.write_text(TIMED)
+    with TrialRunner(ProgramToRun(script=str(script)), timeout=240, children=children) as trials:
+        same = trials.try_source(TIMED)
+        assert (same.printed, "differs from run to run" in same.printed_difference) == (NOT_COMPARED, True)
+        assert trials.try_source(TIMED.replace("} once", "} twice")).printed == DIFFER
+        assert trials.try_source(TIMED.replace("} once", "} once\\nmore")).printed == DIFFER
 
 
 def test_what_comes_after_the_kept_part_of_an_output_counts_too() -> None:

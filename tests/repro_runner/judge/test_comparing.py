@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from repro_runner.judge import ERROR, INPUTS, MEMORY, MODES, OUT, RANDOM, RECORDS, RESULT, STATE
 from repro_runner.judge.comparing import (
     Terms,
     call_differs,
@@ -17,20 +18,7 @@ from repro_runner.judge.comparing import (
     unsteady_paths,
 )
 from repro_runner.judge.leaves import Room, leaf_of
-from repro_runner.judge.observation import (
-    ERROR,
-    INPUTS,
-    MEMORY,
-    MODES,
-    OUT,
-    RANDOM,
-    RECORDS,
-    RESULT,
-    STATE,
-    Call,
-    Observation,
-    Plan,
-)
+from repro_runner.judge.observation import Call, Observation, Plan
 
 pytestmark = pytest.mark.torch
 PLAN = Plan(seed=0)

@@ -12,22 +12,9 @@ from typing import Any
 import pytest
 import torch
 
+from repro_runner.judge import ASPECTS, FILES, GRADIENTS, INPUTS, MEMORY, MODES, RANDOM, RESULT, STATE, TORCH, WARNINGS
 from repro_runner.judge.gradients import set_seed
-from repro_runner.judge.observation import (
-    ASPECTS,
-    FILES,
-    GRADIENTS,
-    INPUTS,
-    MEMORY,
-    MODES,
-    RANDOM,
-    RESULT,
-    STATE,
-    TORCH,
-    WARNINGS,
-    Call,
-    Plan,
-)
+from repro_runner.judge.observation import Call, Plan
 from repro_runner.judge.recording import NO_INPUT, THE_FUNCTION, Calls
 
 pytestmark = pytest.mark.torch

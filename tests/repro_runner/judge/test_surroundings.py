@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 import torch
 
-from repro_runner.judge.observation import ERR, EVENTS, OUT, RECORDS, WARNINGS
+from repro_runner.judge import ERR, EVENTS, OUT, RECORDS, WARNINGS
 from repro_runner.judge.recording import Calls
 from repro_runner.judge.surroundings import Integrity, files_below, modes, random_states, watched
 
