@@ -3,6 +3,9 @@ an object outside. You meet this where gradients are measured."""
 import torch
 
 TITLE = "In an autograd.Function"
+EFFECTS = {
+    "fixed": "The norm is in the tensor `NORM`, and no longer in the dict `NORMS`."
+}
 
 NORMS = {}
 NORM = torch.zeros(())

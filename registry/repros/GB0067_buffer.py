@@ -5,6 +5,9 @@ import torch
 from torch.utils.checkpoint import checkpoint
 
 TITLE = "Updating a buffer"
+EFFECTS = {
+    "fixed": "Each step counts once. Before, the backward pass counted it again."
+}
 
 
 class Block(torch.nn.Module):
