@@ -7,6 +7,7 @@ LIMITS = {
     "fixed_table": {
         "negative": "A label below zero is an error.",
         "large": "A label above the largest that you named, here 4, is an error.",
+        "dtype": "A label has to be a whole number, since it is an index.",
     }
 }
 FLAGS = {"fixed_flag": {"capture_dynamic_output_shape_ops": True}}

@@ -27,7 +27,7 @@ from repro_runner.judge.leaves import PLAIN, Room, leaf_of
 from repro_runner.judge.observation import Call, Plan
 from repro_runner.judge.state import Walk, memory_of, shared_memory
 from repro_runner.torch_seams import eval_frame, output_graph, wrap
-from repro_runner.values import children, map_tensors, tensors_in
+from repro_runner.values import children, is_strided, map_tensors, tensors_in
 
 _TORCH = f"{Path(torch.__file__).parent}{os.sep}"
 _MOST_CALLS = 10_000
@@ -274,7 +274,7 @@ class State:
         self._roots = list(_roots(fn, args, kwargs))
         seen: set[int] = set()
         self._tensors = [
-            (name, tensor, _version(tensor), _version(_gradient(tensor)))
+            (name, tensor, _copy_of_small(tensor), _version(tensor), _version(_gradient(tensor)))
             for root, value in self._roots
             for name, tensor in self._reachable(value, root, 0)
             if id(tensor) not in seen and not seen.add(id(tensor))  # type: ignore[func-returns-value]
@@ -295,12 +295,11 @@ class State:
         return {name: home for name, tensor, *_ in self._tensors if (home := memory_of(tensor))}
 
     def written(self) -> Iterator[tuple[str, torch.Tensor]]:
-        """The tensors and gradients whose version has changed, new gradients, and small buffers in training."""
-        for name, tensor, version, gradient_version in self._tensors:
-            is_small_argument = (
-                name.startswith("argument") and tensor.numel() <= _SMALL
-            )  # to write what is there is none
-            if _version(tensor) != version or id(tensor) in self._statistics or is_small_argument:
+        """The tensors and gradients whose version has changed, new gradients, and small buffers in training. Of small
+        tensors those that hold something else: to write what is there is to write nothing."""
+        for name, tensor, copy, version, gradient_version in self._tensors:
+            may_differ = _version(tensor) != version or id(tensor) in self._statistics
+            if may_differ and not (copy is not None and _holds_the_same(copy, tensor)):
                 yield name, tensor
             gradient = _gradient(tensor)
             if gradient is not None and _version(gradient) != gradient_version:
@@ -323,6 +322,16 @@ class State:
         else:
             for own, each in children(value) or ():
                 yield from self._reachable(each, f"{name}{own}", depth + 1)
+
+
+def _copy_of_small(tensor: torch.Tensor) -> torch.Tensor | None:
+    return tensor.detach().clone() if is_strided(tensor) and tensor.numel() <= _SMALL else None
+
+
+def _holds_the_same(copy: torch.Tensor, tensor: torch.Tensor) -> bool:
+    """NaN counts as NaN."""
+    same = copy.shape == tensor.shape and copy.dtype == tensor.dtype
+    return same and bool(((copy == tensor) | ((copy != copy) & (tensor != tensor))).all())
 
 
 def _may_change(value: Any) -> bool:

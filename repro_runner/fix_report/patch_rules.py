@@ -46,7 +46,10 @@ _DODGES = {
     "reset": "drops what was compiled",
     "manual_seed": "changes random numbers",
     "seed": "changes random numbers",
-    "is_fx_tracing": "does something else while it is compiled",
+    **dict.fromkeys(
+        ("is_fx_tracing", "is_compiling", "is_dynamo_compiling", "is_exporting"),
+        "does something else while it is compiled",
+    ),
     "environ": "changes the environment",
 }
 _PRIVATE = frozenset({"_dynamo", "_check", "_check_is_size", "_higher_order_ops", "__init__", "__name__"})
@@ -95,7 +98,10 @@ def find_dodges(before: str, after: str) -> list[str]:
         found.append("it catches every exception")
     if sum(_added(_numbers(old), _numbers(new)).values()) > _MOST_NUMBERS:
         found.append("it writes many numbers into the code")
-    return found
+    if _added(_calls_of_forward(old), _calls_of_forward(new)):
+        found.append("it calls the forward of a module past its hooks")
+    read, taken = set(_parameters(old, read=True)), set(_parameters(old)) & set(_parameters(new))
+    return found + [f"it no longer uses {one}" for one in sorted(read & taken - set(_parameters(new, read=True)))]
 
 
 def _refusals(old: ast.Module, new: ast.Module) -> Iterator[str]:
@@ -191,7 +197,7 @@ def _is_foreign(node: ast.AST, ours: Container[str]) -> bool:
     return isinstance(node, ast.Name) and node.id not in ours and node.id not in _BUILTINS
 
 
-def _names(tree: ast.Module) -> Iterator[str]:
+def _names(tree: ast.AST) -> Iterator[str]:
     return (node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
 
 
@@ -238,6 +244,12 @@ def _compile_calls(tree: ast.Module) -> Iterator[str]:
             yield from ("" for each in node.decorator_list if ends_with(each, "compile"))
 
 
+def _calls_of_forward(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "forward":
+            yield from () if ast.unparse(node.func.value).startswith("super(") else (ast.unparse(node.func),)
+
+
 def _broad_handlers(tree: ast.Module) -> Iterator[ast.AST]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ExceptHandler):
@@ -246,6 +258,17 @@ def _broad_handlers(tree: ast.Module) -> Iterator[ast.AST]:
                 yield node
         elif isinstance(node, ast.Attribute | ast.Name) and ends_with(node, "suppress"):
             yield node
+
+
+def _parameters(tree: ast.AST, within: str = "", *, read: bool = False) -> Iterator[str]:
+    """Yield `the parameter x of Net.forward` for each parameter; with `read`, for those that the function reads."""
+    for node in ast.iter_child_nodes(tree):
+        name = f"{within}.{node.name}".lstrip(".") if isinstance(node, ast.FunctionDef | ast.ClassDef) else within
+        if isinstance(node, ast.FunctionDef):
+            used = {*_names(node)}
+            taken = (each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+            yield from (f"the parameter {each} of {name}" for each in taken if not read or each in used)
+        yield from _parameters(node, name, read=read)
 
 
 def _numbers(tree: ast.Module) -> Iterator[str]:

@@ -20,6 +20,8 @@ EFFECTS = OUTPUT | {STATE, MEMORY, FILES, EVENTS, RANDOM, MODES}
 """What a program does beside its results."""
 OF_COMPILERS = frozenset({RANDOM, MODES, WARNINGS, RECORDS})
 """What a compiler does in another way, or leaves behind itself."""
+SAVED = " in state_dict()"
+"""The end of the path of a state that says whether a buffer is saved."""
 
 WORDS_OF_TORCH = (
     r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"

@@ -17,6 +17,7 @@ from repro_runner.judge import (
     OUT,
     RANDOM,
     RESULT,
+    SAVED,
     STATE,
     WORDS_OF_TORCH,
 )
@@ -180,6 +181,9 @@ def _is_same_as(leaf: Leaf) -> str:
 
 def _states_differ(was: Flat, one: Flat, own: Flat, two: Flat, terms: Terms) -> str:
     """Describe what the changed program leaves behind in another way. It may have names of its own, and change them."""
+    for path in one:
+        if path.endswith(SAVED) and two.get(path, one[path]) != one[path]:
+            return f"{path.removesuffix(SAVED)} is {'' if two[path] else 'no longer '}in state_dict()"
     expected, actual = _changes(was, one), _changes(own, two)
     known, roots = _roots(was), _roots(own)
     for path, leaf in expected.items():

@@ -26,6 +26,9 @@ numbers may have been much larger; what is right in double is not called wrong b
 _SCALES = ((10.0, 0.0), (0.01, 0.0), (1.0, 3.0), (1.0, -3.0), (-1.0, 0.0), (0.0, 1.0), (100.0, 0.0), (0.0, -1.0))
 
 
+_OF_WHOLE = "dtype of whole numbers"
+
+
 def kind_of(variation: str) -> str:
     """`size` for `size 4 to 5`."""
     return next((kind for kind in LIMIT_KINDS if variation.startswith(kind)), "")
@@ -49,6 +52,8 @@ def variations_of(given: tuple[Any, ...]) -> Iterator[str]:
         yield "size of all by 1"
     if any(_longer(value) is not value for value in given):
         yield "size of lists by 1"
+    if any(_float_of_whole(tensor) is not tensor for tensor in tensors_in(given)):
+        yield _OF_WHOLE
     places = [at for at, value in enumerate(given) if isinstance(value, torch.Tensor)]
     yield from (f"large {at}" for at in places if len(places) > 1)
     yield from (f"number {at}" for at, value in enumerate(given) if type(value) in (int, float, bool))
@@ -79,7 +84,7 @@ def vary(given: tuple[Any, ...], variation: str) -> tuple[Any, ...]:
         return tuple(map(_longer, given))
     if kind == "size":
         return _mapped(given, lambda tensor: _resized(tensor, variation))
-    return _mapped(given, _strided if kind == "strided" else _double)
+    return _mapped(given, _float_of_whole if variation == _OF_WHOLE else _strided if kind == "strided" else _double)
 
 
 def _first_and_last(tensor: torch.Tensor, first: float, last: float) -> torch.Tensor:
@@ -151,6 +156,11 @@ def _strided(tensor: torch.Tensor) -> torch.Tensor:
 
 def _double(tensor: torch.Tensor) -> torch.Tensor:
     return tensor.double() if tensor.dtype is torch.float32 else tensor
+
+
+def _float_of_whole(tensor: torch.Tensor) -> torch.Tensor:
+    is_whole = not (tensor.dtype.is_floating_point or tensor.dtype.is_complex or tensor.dtype is torch.bool)
+    return tensor.float() if is_whole else tensor
 
 
 def _other_number(value: Any) -> Any:

@@ -31,7 +31,7 @@ _SAMPLE = 4096
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}|(?<=id=)\d{6,}")
 _LONGEST = 200
 """Characters of a description; of a longer text, a checksum follows."""
-_FACTS = ("dtype", "shape", "layout", "device", "requires_grad", "stride", "class")
+_FACTS = ("dtype", "shape", "layout", "device", "requires_grad", "inference", "stride", "class")
 
 
 @dataclass(slots=True)
@@ -75,6 +75,7 @@ def _tensor_leaf(tensor: torch.Tensor, room: Room) -> Leaf:
         "layout": str(tensor.layout),
         "device": tensor.device.type,
         "requires_grad": tensor.requires_grad,
+        "inference": tensor.is_inference(),
         "stride": list(tensor.stride()) if tensor.layout is torch.strided and not tensor.is_nested else [],
         "class": type(tensor).__qualname__,
     }

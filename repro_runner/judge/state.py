@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 
+from repro_runner.judge import SAVED
 from repro_runner.judge.leaves import PLAIN, Flat, Room, described, leaf_of
 from repro_runner.values import is_array
 
@@ -220,6 +221,8 @@ def _inside_module(module: torch.nn.Module, path: str) -> Iterator[tuple[str, An
     for name, each in vars(module).items():
         if name in _MEMBERS:
             yield from ((f"{path}.{inner}", one) for inner, one in each.items())
+        elif name == "_non_persistent_buffers_set":
+            yield from ((f"{path}.{inner}{SAVED}", inner not in each) for inner in module._buffers)
         elif is_own(name) and not (isinstance(each, dict) and not each and name.startswith("_")):
             yield f"{path}.{name}", each
 

@@ -17,9 +17,6 @@ from repro_runner.scoring.verdicts import DODGES, NO_PYTHON, REFUSED, Judgement
 
 _DODGES = {
     "skip": "turns compilation off",
-    "is_compiling": "does something else while it is compiled",
-    "is_dynamo_compiling": "does something else while it is compiled",
-    "is_exporting": "does something else while it is compiled",
     **dict.fromkeys(("library", "custom_op", "triton_op", "nonstrict_trace"), "hides code from Dynamo"),
 }
 """What a patch of a user's own program may do, and an answer may not."""
