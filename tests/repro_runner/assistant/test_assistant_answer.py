@@ -133,7 +133,6 @@ def test_line_ends_and_deletions_are_kept() -> None:
         "torch._dynamo.config.capture_scalar_outputs = True\n    return x",
         "from functools import partial\n    return partial(torch.add, 1)(x)",
         "import math\n    return x * math.pi",
-        "if not torch.compiler.is_compiling():\n        print(x)\n    return x",
         "now = time.time()\n    return x",
         "torch._higher_order_ops.print('{}', x)\n    return x",
         "x.grad = None\n    max = x.max()\n    return max if hasattr(x, 'sum') else x",
@@ -223,6 +222,13 @@ def test_what_goes_beyond_plain_torch_code_is_not_run(line: str, told: str) -> N
         ("        return x + 1", f"        return torch.tensor({list(range(40))})", "writes many numbers"),
         ("def choose", "@torch.compiler.allow_in_graph\ndef choose", "hides code"),
         ("    choose(", "    torch.manual_seed(1)\n    choose(", "changes random numbers"),
+        ("    if x", "    if torch.compiler.is_compiling():\n        return x\n    if x", "something else while"),
+        ("    if x", "    x = torch.nn.ReLU().forward(x)\n    if x", "past its hooks"),
+        (
+            "    if x.sum() > 0:\n        return x + 1\n    return x - 1\n",
+            "    return 1\n",
+            "the parameter x of choose",
+        ),
     ],
 )
 def test_a_patch_that_dodges_the_question_is_told(old: str, new: str, told: str) -> None:

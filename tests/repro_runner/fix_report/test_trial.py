@@ -360,7 +360,7 @@ def test_outermost_compiled_calls_are_recorded_once_and_in_order() -> None:
         for call in recording.calls[:3]
     )
     assert list(first) == ["result", "result[0]", "result[1]", "result[1][0]", "result[1][1]"]
-    assert (first["result"], first["result[1][1]"]) == (("is", "Pair of 2"), 1.0)
+    assert (first["result"], first["result[1][1]"]) == (("is", "Pair of 2 left right"), 1.0)
     assert torch.equal(second["result"]["parts"][0], third["result"]["parts"][0])
     assert recording.calls[3].error[0]
     assert recording.backends == {"eager"}
@@ -379,6 +379,7 @@ def test_what_a_call_writes_into_is_kept_with_what_it_returns() -> None:
 
     def step(x: torch.Tensor, seen: list[torch.Tensor]) -> None:
         seen[0].add_(1)
+        seen[2].mul_(1)
         loss = norm(x).square().sum()
         loss.backward()
         optimizer.step()
@@ -386,12 +387,15 @@ def test_what_a_call_writes_into_is_kept_with_what_it_returns() -> None:
         lazy(x)
 
     with record_compiled_calls() as recording:
-        torch.compile(step, backend="eager")(torch.randn(4000, 2), [torch.zeros(1), torch.zeros(5000)])
+        torch.compile(step, backend="eager")(
+            torch.randn(4000, 2), [torch.zeros(1), torch.zeros(5000), torch.full((2,), torch.nan)]
+        )
     (call,) = recording.calls
     written = {path.removesuffix(" after the call") for path in call.seen[RESULT] if path != "result"}
     assert written >= {"argument 2[0]", "norm.weight", "norm.weight.grad", "norm.running_mean", "total"}
     assert "argument 1" not in written
     assert "argument 2[1]" not in written
+    assert "argument 2[2]" not in written, "it was written, and holds what it held"
 
 
 HOLDING = """\

@@ -75,6 +75,13 @@ def test_integers_stay_what_they_are_unless_a_branch_is_searched() -> None:
     assert any(vary(given(), variation)[1].tolist() != [5, 6] for variation in searches())
 
 
+def test_whole_numbers_are_given_as_floats_too() -> None:
+    assert "dtype of whole numbers" in set(variations_of(given()))
+    assert "dtype of whole numbers" not in set(variations_of((torch.ones(2), torch.ones(2, dtype=torch.bool), 3)))
+    one, two, *others = vary(given(), "dtype of whole numbers")
+    assert (one.dtype, two.dtype, two.tolist(), others) == (torch.float32, torch.float32, [5.0, 6.0], [3, 0.5, True])
+
+
 def test_a_tensor_that_is_given_twice_or_as_a_view_stays_so() -> None:
     one = torch.ones(4)
     for variation in (*plain_variations(), "size 4 to 5", "dtype float64"):

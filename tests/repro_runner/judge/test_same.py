@@ -167,6 +167,12 @@ def test_infinities_nan_and_arrays_that_run_backwards_equal_themselves(value: An
     assert same(value, value) == ""
 
 
+def test_a_tensor_that_no_gradient_can_ever_reach_is_not_the_same() -> None:
+    with torch.inference_mode():
+        made = torch.ones(2)
+    assert same(torch.ones(2), made) == "result: inference True instead of False"
+
+
 def test_an_infinity_equals_no_other_number() -> None:
     assert same(float("inf"), -float("inf")) == "result: -inf instead of inf"
     assert same(float("inf"), 1.0) == "result: 1.0 instead of inf"

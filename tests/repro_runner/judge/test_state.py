@@ -254,3 +254,11 @@ def test_a_module_with_a_hook_says_so() -> None:
     layer, hooked = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1)
     hooked.register_forward_hook(lambda *_: None)
     assert flat(layer).keys() != flat(hooked).keys()
+
+
+def test_of_a_buffer_it_is_known_whether_it_is_saved() -> None:
+    model = torch.nn.Module()
+    model.register_buffer("kept", torch.ones(1))
+    model.register_buffer("peak", torch.ones(1), persistent=False)
+    found = flat(torch.nn.Sequential(model))
+    assert [found[f"it.0.{name} in state_dict()"] for name in ("kept", "peak")] == [True, False]
