@@ -388,7 +388,7 @@ def test_the_ways_out_of_recompiles_are_those_that_fit_the_guards(matcher: Match
     analysis = analyse(find_sources([str(RECORDED / "recompiles-2.13.0.log")]), matcher)
     (shown,) = view_analysis(analysis, read_answers(), folder=Path("/")).messages
     number, option = shown.ways_out
-    assert "Pass the number as a tensor" in number
+    assert "keep it in a tensor" in number
     assert "an option that is on or off" in option
     told = analysis_document(analysis, read_answers())["messages"]
     assert [one["ways_out"] for one in told] == [[number], [number], [option]]
