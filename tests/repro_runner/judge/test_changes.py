@@ -39,6 +39,8 @@ PROGRAMS = {
     "honest/factor_of_at_most_one": ("accepted", ""),
     "honest/number_read_by_the_caller": ("for what ran", ""),
     "dishonest/eight_steps": ("refused", "when it ran"),
+    "dishonest/does_not_exit": ("refused", "when it ran"),
+    "dishonest/another_word_on_standard_error": ("refused", "when it ran"),
     "dishonest/where_is_another": ("refused", "before it ran"),
 }
 
