@@ -8,7 +8,7 @@ import random
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -57,17 +57,21 @@ class Forks:
         job = replace(self.job, load_seed=setting.load_seed)
         text = with_other_constants(text, setting.other_constants) if setting.other_constants else text
 
-        self._number += 1
-        own = self._folder / f"run{self._number}"  # what one writes is not there for the next
-        own.mkdir()
+        for _ in range(2 if may_die else 1):  # threads of torch abort now and then: what dies has to die again
+            self._number += 1
+            own = self._folder / f"run{self._number}"  # what one writes is not there for the next
+            own.mkdir()
+            sent = in_fork(partial(self._run_in, own, job, text, name, setting, work), may_die=may_die)
+            if sent:
+                return load(sent)
+        return Observation(failure="its process died")
 
-        def in_child() -> bytes:
-            os.chdir(own)
-            torch.set_default_dtype(setting.dtype)
-            return dump(run_here(job, text, name, own, self._integrity, work))
-
-        sent = in_fork(in_child, may_die=may_die)
-        return load(sent) if sent else Observation(failure="its process died")
+    def _run_in(
+        self, own: Path, job: ReproRun, text: str, name: str, setting: Setting, work: Callable[[Part], Observation]
+    ) -> bytes:
+        os.chdir(own)
+        torch.set_default_dtype(setting.dtype)
+        return dump(run_here(job, text, name, own, self._integrity, work))
 
 
 class ProgramRuns:
