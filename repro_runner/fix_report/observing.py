@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import linecache
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
@@ -35,6 +36,8 @@ _MOST_FUNCTIONS = 4
 _SECONDS = 2.0
 """How long a call with other inputs may take in the original."""
 _FLOWS = ("leaves", "non-leaves")
+_TEN_YEARS = 315_360_000
+"""In seconds. A change that waits for a day is run on another, with other random inputs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,8 @@ class Way:
     """Without the compiler, on one thread. All that it does beside its results is watched, and what of it runs."""
     double: bool = False
     """With float64 as the default dtype."""
+    hasty: bool = False
+    """With clocks that run three times as fast: what differs then was measured."""
     others: tuple[tuple[str, ...], ...] | None = None
     """The other inputs to try, as (number of the function, variation, gradients); None for all there are."""
 
@@ -72,6 +77,8 @@ class _Watch:
         self._tracing = ExitStack()
 
     def run(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        if self._way.hasty or (self._way.eager and self._way.seed):  # compiled, Dynamo knows the clocks of Python
+            _set_clocks(speed=3 if self._way.hasty else 1, later=_TEN_YEARS if self._way.seed else 0)
         seed_all(self._way.seed)
         integrity = Integrity()
         with ExitStack() as undo:
@@ -167,6 +174,17 @@ class _Watch:
 
         sent = in_fork(work, may_die=True)
         return load(sent) if sent else Observation()
+
+
+def _set_clocks(*, speed: int, later: int) -> None:
+    for name in ("time", "time_ns", "perf_counter", "perf_counter_ns", "monotonic", "monotonic_ns", "process_time"):
+        shift = {"time": later, "time_ns": later * 10**9}.get(name, 0)
+        setattr(time, name, _clock(getattr(time, name), speed, shift))
+
+
+def _clock(clock: Callable[[], float], speed: int, shift: int) -> Callable[[], float]:
+    began = clock()
+    return lambda: began + shift + speed * (clock() - began)
 
 
 def _folder_of(main: ModuleType) -> str:

@@ -72,6 +72,7 @@ _CONFIG = (
 )  # fmt: skip
 """The starts of allowed flags of torch._dynamo.config: flags that change what can be traced."""
 _MOST_NUMBERS = 12
+_OF_A_METHOD = {"self", "cls"}
 
 
 def is_allowed_setting(name: str) -> bool:
@@ -266,7 +267,9 @@ def _parameters(tree: ast.AST, within: str = "", *, read: bool = False) -> Itera
         name = f"{within}.{node.name}".lstrip(".") if isinstance(node, ast.FunctionDef | ast.ClassDef) else within
         if isinstance(node, ast.FunctionDef):
             used = {*_names(node)}
-            taken = (each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs))
+            taken = {
+                each.arg for each in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            } - _OF_A_METHOD
             yield from (f"the parameter {each} of {name}" for each in taken if not read or each in used)
         yield from _parameters(node, name, read=read)
 

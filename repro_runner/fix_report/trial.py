@@ -189,7 +189,7 @@ class TrialRunner:
         """The run of the original program; with `again`, a second one. Each is made once."""
         key = (tuple(way.items()), files, again)
         if key not in self._runs:
-            self._runs[key] = self.run({}, way, files)
+            self._runs[key] = self.run({}, {**way, "hasty": again}, files)
         return self._runs[key]
 
     def task(self, name: str, original: Run, changed: Run | None = None, **more: Any) -> Mapping[str, Any]:
@@ -316,7 +316,7 @@ def _compare_stream(name: str, original: Run, changed: Run, again: Callable[[], 
     before, after = (_printed(run, name) for run in (original, changed))
     found = compare_text(before, after)
     if found[0] != EQUAL and compare_text(before, _printed(again(), name))[0] != EQUAL:
-        found = NOT_COMPARED, "what the program prints differs from run to run"
+        found = NOT_COMPARED, "the text differs from run to run"
         before, after, then = (_printed(run, name, numbers=False) for run in (original, changed, again()))
         if compare_text(before, then)[0] == EQUAL:
             found = max(found, compare_text(before, after), key=_by_verdict)
