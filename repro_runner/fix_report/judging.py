@@ -118,12 +118,6 @@ def find_doubt(trial: Trial, *, less_output: bool = False) -> str:
 
 def find_notes(trials: Sequence[Trial]) -> tuple[str, ...]:
     """Other effects of a patch: on what the program prints, and on how often it is compiled."""
-    printed = (
-        f"{_PRINTED[trial.printed]}: {trial.printed_difference}"
-        if trial.printed_difference
-        else _PRINTED[trial.printed]
-        for trial in trials
-        if trial.printed in _PRINTED
-    )
+    printed = (f"{_PRINTED[one.printed]}: {one.printed_difference}" for one in trials if one.printed in _PRINTED)
     compiled = (trial.recompiling for trial in trials if trial.recompiling)
     return tuple(dict.fromkeys((*printed, *compiled)))

@@ -99,7 +99,7 @@ def find_dodges(before: str, after: str) -> list[str]:
         found.append("it catches every exception")
     if sum(_added(_numbers(old), _numbers(new)).values()) > _MOST_NUMBERS:
         found.append("it writes many numbers into the code")
-    if _added(_calls_of_forward(old), _calls_of_forward(new)):
+    if _calls_of_forward(new) > _calls_of_forward(old):
         found.append("it calls the forward of a module past its hooks")
     read, taken = set(_parameters(old, read=True)), set(_parameters(old)) & set(_parameters(new))
     return found + [f"it no longer uses {one}" for one in sorted(read & taken - set(_parameters(new, read=True)))]
@@ -245,10 +245,10 @@ def _compile_calls(tree: ast.Module) -> Iterator[str]:
             yield from ("" for each in node.decorator_list if ends_with(each, "compile"))
 
 
-def _calls_of_forward(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "forward":
-            yield from () if ast.unparse(node.func.value).startswith("super(") else (ast.unparse(node.func),)
+def _calls_of_forward(tree: ast.Module) -> int:
+    called = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    named = (each.value for each in called if isinstance(each, ast.Attribute) and each.attr == "forward")
+    return sum(not ast.unparse(owner).startswith("super(") for owner in named)
 
 
 def _broad_handlers(tree: ast.Module) -> Iterator[ast.AST]:

@@ -300,33 +300,38 @@ class TrialRunner:
     ) -> tuple[str, str]:
         """(verdict, first difference) of what two runs print, on the stream that differs more."""
         again = partial(self.original, way, files, again=True)
-        return max((_compare_stream(name, original, changed, again) for name in _STREAMS), key=_by_verdict)
+        found = (_compare_stream(name, original, changed, again) for name in _STREAMS)
+        return max(found, key=lambda one: _WORSE.index(one[0]))
 
 
 _STREAMS = {"stdout": "", "stderr": "standard error, "}
-
-
-def _by_verdict(found: tuple[str, str]) -> int:
-    return (EQUAL, NOT_COMPARED, REORDERED, LINES_REMOVED, DIFFER).index(found[0])
+_WORSE = (EQUAL, NOT_COMPARED, REORDERED, LINES_REMOVED, DIFFER)
 
 
 def _compare_stream(name: str, original: Run, changed: Run, again: Callable[[], Run]) -> tuple[str, str]:
-    """Compare what two runs printed on a stream. Numbers that are others when the original runs again, as times are,
-    can't be compared."""
-    before, after = (_printed(run, name) for run in (original, changed))
-    found = compare_text(before, after)
-    if found[0] != EQUAL and compare_text(before, _printed(again(), name))[0] != EQUAL:
-        found = NOT_COMPARED, "the text differs from run to run"
-        before, after, then = (_printed(run, name, numbers=False) for run in (original, changed, again()))
-        if compare_text(before, then)[0] == EQUAL:
-            found = max(found, compare_text(before, after), key=_by_verdict)
-    return found[0], f"{_STREAMS[name]}{found[1]}"
+    """Compare what two runs printed on a stream. Of a text that is another one when the original runs again, the lines
+    that stay have to be there; where they differ in numbers alone, as times do, without the numbers."""
+    verdict, difference = compare_text(_printed(original, name), _printed(changed, name))
+    if verdict != EQUAL and compare_text(_printed(original, name), _printed(again(), name))[0] != EQUAL:
+        verdict, difference = NOT_COMPARED, "the text differs from run to run"
+        for numbers in (False, True):
+            before, after, then = (_lines(run, name, numbers=numbers) for run in (original, changed, again()))
+            if lost := (before & then) - after:
+                verdict = LINES_REMOVED if after.total() + lost.total() <= before.total() else DIFFER
+                difference = f"no line {next(iter(lost))!r:.120}"
+            elif after.total() != before.total() == then.total():
+                verdict, difference = DIFFER, f"{after.total()} lines instead of {before.total()}"
+    return verdict, f"{_STREAMS[name]}{difference}"
 
 
-def _printed(run: Run, stream: str, *, numbers: bool = True) -> Output:
+def _lines(run: Run, stream: str, *, numbers: bool) -> Counter[str]:
+    text = _printed(run, stream).text
+    return Counter((text if numbers else re.sub(r"\d+", "#", text)).splitlines())
+
+
+def _printed(run: Run, stream: str) -> Output:
     output: Output = getattr(run, stream)
-    text = _NOT_PRINTED.sub(r"\1\2", output.text)
-    return replace(output, start=(text if numbers else re.sub(r"\d+", "#", text)).encode())
+    return replace(output, start=_NOT_PRINTED.sub(r"\1\2", output.text).encode())
 
 
 def compare_text(expected: Output, actual: Output) -> tuple[str, str]:

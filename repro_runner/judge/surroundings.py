@@ -23,6 +23,7 @@ from typing import Any
 
 import torch
 
+from repro_runner.judge import ERR, EVENTS, OUT, RECORDS, WARNINGS
 from repro_runner.judge.leaves import Flat, described
 from repro_runner.torch_seams import dispatch_modes, function_modes
 
@@ -53,9 +54,9 @@ class Effects:
         """By aspect."""
         return {
             **{name: {name: text} for name, text in self.text.items()},
-            "log records": _numbered("log record", self.records),
-            "warnings": _numbered("warning", self.warned),
-            "processes, sockets and files opened": _numbered("event", self.events),
+            RECORDS: _numbered("log record", self.records),
+            WARNINGS: _numbered("warning", self.warned),
+            EVENTS: _numbered("event", self.events),
         }
 
 
@@ -79,7 +80,7 @@ def watched(*, streams: bool = True) -> Iterator[Effects]:
     effects.text = {name: "".join(parts) for name, parts in texts.items()}
 
 
-_STREAMS = {"standard output": 1, "standard error": 2}
+_STREAMS = {OUT: 1, ERR: 2}
 
 
 @contextlib.contextmanager
