@@ -7,17 +7,20 @@ TITLE = "x.is_pinned()"
 
 
 def inputs():
-    return (torch.randn(4),)
+    return torch.randn(4), torch.randn(4)
 
 
-def broken(x):
-    x = x.to("cpu", non_blocking=x.is_pinned())
-    return x.exp()
+def broken(x, weight):
+    pinned = x.is_pinned()
+    x = x.to(weight, non_blocking=pinned)
+    return x * weight
 
 
-def fixed(x):
-    """Use this when `is_pinned()` only chooses the value of `non_blocking`.
-    `non_blocking=True` is allowed for every tensor. It copies in the
-    background if the memory is pinned, and in the normal way if not."""
-    x = x.to("cpu", non_blocking=True)
-    return x.exp()
+def fixed(x, weight):
+    """Use this when `is_pinned()` only chooses the value of `non_blocking`, and
+    the copy goes to a GPU. There, `non_blocking=True` is allowed for every
+    tensor: it copies in the background if the memory is pinned, and in the
+    normal way if not. For a copy to the CPU leave the argument out: with it, the
+    CPU may read the memory before the copy has filled it."""
+    x = x.to(weight, non_blocking=True)
+    return x * weight

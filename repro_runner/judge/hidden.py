@@ -13,8 +13,8 @@ import torch
 _TORCH = str(Path(torch.__file__).parent)
 _LIBRARIES = (_TORCH, str(Path(sys.prefix, "lib")), str(Path(sys.base_prefix, "lib")))
 _OPERATORS = {"aten", "prim", "prims", "higher_order", "quantized", "profiler", "inductor", "_c10d_functional"}
-_OPAQUE = {"flat_apply", "invoke_leaf_function", "inductor_compiled_code", "triton_kernel_wrapper_mutation"}
-"""Operators of torch that call code of which it sees nothing."""
+_OPAQUE = {"flat_apply", "invoke_leaf_function", "inductor_compiled_code"}
+"""Operators of torch that call code of which it sees nothing. A Triton kernel is no such code: it is compiled."""
 
 
 def calls_of(graph: torch.fx.GraphModule) -> Iterator[Any]:

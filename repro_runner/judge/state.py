@@ -219,10 +219,10 @@ def _inside_generator(value: types.GeneratorType[Any, Any, Any], path: str) -> I
 
 def _inside_module(module: torch.nn.Module, path: str) -> Iterator[tuple[str, Any]]:
     for name, each in vars(module).items():
-        if name in _MEMBERS:
-            yield from ((f"{path}.{inner}", one) for inner, one in each.items())
+        if name in _MEMBERS:  # of TorchScript, an attribute has what is in no `__dict__`
+            yield from ((f"{path}.{inner}", one) for inner, one in getattr(module, name).items())
         elif name == "_non_persistent_buffers_set":
-            yield from ((f"{path}.{inner}{SAVED}", inner not in each) for inner in module._buffers)
+            yield from ((f"{path}.{inner}{SAVED}", inner not in each) for inner, _ in module._buffers.items())
         elif is_own(name) and not (isinstance(each, dict) and not each and name.startswith("_")):
             yield f"{path}.{name}", each
 

@@ -52,6 +52,10 @@ def test_plain_operations_are_not_hidden() -> None:
     assert hidden_in(lambda x: torch.cond(x.sum() > 0, torch.sin, torch.cos, (x,))) == []
 
 
+def test_a_triton_kernel_is_compiled_and_not_hidden() -> None:
+    assert made_up([torch.ops.higher_order.triton_kernel_wrapper_mutation]) == []
+
+
 def test_a_custom_operator_is_found(operator: Any) -> None:
     assert hidden_in(lambda x: operator(x) + 1) == ["double.default"] or "double" in str(hidden_in(operator))
 

@@ -262,3 +262,8 @@ def test_of_a_buffer_it_is_known_whether_it_is_saved() -> None:
     model.register_buffer("peak", torch.ones(1), persistent=False)
     found = flat(torch.nn.Sequential(model))
     assert [found[f"it.0.{name} in state_dict()"] for name in ("kept", "peak")] == [True, False]
+
+
+def test_of_torchscript_the_buffers_and_parameters_are_seen() -> None:
+    found = flat(torch.jit.script(torch.nn.Sequential(torch.nn.BatchNorm1d(2))))
+    assert {"it.0.running_mean", "it.0.weight", "it.0.running_mean in state_dict()"} <= found.keys()
