@@ -46,6 +46,12 @@ VERBS = {
 SHORT_FORMS = {"clean": ["artifacts", "clean"], "list": ["artifacts", "list"]}
 
 
+def verb_parser(verb: str, description: str, epilog: str, *, usage: str | None = None) -> argparse.ArgumentParser:
+    """The parser of a verb's arguments. Its texts keep their lines."""
+    kept = argparse.RawDescriptionHelpFormatter
+    return argparse.ArgumentParser(f"graphbreak {verb}", usage, description, epilog, formatter_class=kept)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(

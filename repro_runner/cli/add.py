@@ -12,6 +12,7 @@ from registry.datafile import DATA, check_writable, write_data_file
 from registry.errors import InvalidInput, Problem
 from registry.merge import merge_registry
 from registry.model import CapturedProgram
+from repro_runner.cli import verb_parser
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.explain.document import read_saved
 from repro_runner.explain.report import Report
@@ -61,12 +62,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak add",
-        description="Add the breaks of a saved run to the registry, as seen in your program.",
-        epilog=KEPT,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("add", "Add the breaks of a saved run to the registry, as seen in your program.", KEPT)
     parser.add_argument(
         "run", type=Path, metavar="RUN.json", help="what `graphbreak explain --save` wrote, or `log --format json`"
     )

@@ -24,6 +24,7 @@ from repro_runner.bench.document import (
 )
 from repro_runner.bench.suite import measure_in_child, measure_rows, plan_rows
 from repro_runner.bench.text import render_catalogue, render_curves, render_rows
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import (
     DEVICE,
     a_device,
@@ -78,12 +79,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak bench",
-        description=DESCRIPTION,
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("bench", DESCRIPTION, EXIT_CODES)
     parser.add_argument("--all", action="store_true", help=f"all models: {', '.join(MODELS)}")
     parser.add_argument(
         "--model",

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.cli import verb_parser
 from repro_runner.cli.in_child import Done, Work, run_verb, store
 from repro_runner.cli.model_arguments import (
     EXAMPLE_DEVICE,
@@ -97,11 +98,8 @@ def _text(arguments: argparse.Namespace, result: CheckResult, given: Work, run: 
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak check",
-        description="Show what a device would refuse in a model, which ops it lacks, and what falling back costs.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "check", "Show what a device would refuse in a model, which ops it lacks, and what falling back costs.", EPILOG
     )
     add_model_arguments(parser, meta=True)
     add_device_file(parser, "the device's capabilities")

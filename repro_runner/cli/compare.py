@@ -15,6 +15,7 @@ from registry.errors import InvalidInput, Problem
 from registry.evidence import KIND
 from registry.evidence_changes import RUN_GROUPS, Turn, compare_evidence
 from registry.evidence_file import Document, parse_document
+from repro_runner.cli import verb_parser
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.comparison import Comparison, Saved, compare_runs
 from repro_runner.explain.document import read_saved
@@ -105,12 +106,7 @@ def compare_with_release(release: str, words: Sequence[str], form: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak compare",
-        description="Compare the breaks of two runs, for example before and after a change.",
-        epilog=MATCHED,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("compare", "Compare the breaks of two runs, for example before and after a change.", MATCHED)
     saved = "what `graphbreak explain --save` or `log --format json` wrote, or a file of registry/captured or evidence"
     parser.add_argument("before", type=Path, metavar="A.json", help=saved)
     parser.add_argument("after", type=Path, metavar="B.json", help="the other run")

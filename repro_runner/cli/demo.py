@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import (
     add_limit_arguments,
     add_pictures,
@@ -53,11 +54,8 @@ def main(argv: Sequence[str]) -> int:
     """Run the tour. On a terminal it waits between steps. With --quick, make one run."""
     if "--quick" in argv:
         return _quick(argv)
-    parser = argparse.ArgumentParser(
-        prog="graphbreak demo",
-        description="A guided tour on a tiny model: check, diff, guards, minify, artifacts, report. About a minute.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "demo", "A guided tour on a tiny model: check, diff, guards, minify, artifacts, report. About a minute.", EPILOG
     )
     parser.add_argument("--no-pause", action="store_true", help="do not wait for Enter between the steps")
     parser.add_argument("--quick", action="store_true", help="no tour, but one run: see `graphbreak demo --quick -h`")
@@ -106,12 +104,11 @@ def _quick(argv: Sequence[str]) -> int:
 
 
 def _quick_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak demo --quick",
-        description="Examine a small model, or yours, with settings of your choice, and write a report: what a device\n"
+    parser = verb_parser(
+        "demo --quick",
+        "Examine a small model, or yours, with settings of your choice, and write a report: what a device\n"
         "would refuse, where a backend's numbers differ from eager's, guards and recompiles; what fails is minified.",
-        epilog=QUICK_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        QUICK_EPILOG,
     )
     parser.add_argument("--quick", action="store_true", help=argparse.SUPPRESS)
     add = parser.add_argument

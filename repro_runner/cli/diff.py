@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from repro_runner.cli import verb_parser
 from repro_runner.cli.in_child import Done, Work, print_done, run_in_child, store, tell_failure
 from repro_runner.cli.model_arguments import (
     add_decompositions,
@@ -99,12 +100,7 @@ def work(given: Work) -> Done:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak diff",
-        description=_DESCRIPTION,
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("diff", _DESCRIPTION, _EPILOG)
     add_model_arguments(parser)
     parser.add_argument("--backend", default="inductor", help="under test: one that torch knows, or module:name")
     add_decompositions(parser, "a backend module:name gets aten's graphs after these, and not Dynamo's")

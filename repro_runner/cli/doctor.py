@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import ast
 import importlib.util
 import json
@@ -12,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from registry.documents import head
+from repro_runner.cli import verb_parser
 from repro_runner.environment import no_torch
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import table
@@ -42,11 +42,8 @@ class Finding:
 
 def main(argv: Sequence[str]) -> int:
     """Look up every name and print the result."""
-    parser = argparse.ArgumentParser(
-        prog="graphbreak doctor",
-        description="Check that the installed torch has every private name that this project uses.",
-        epilog=_EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "doctor", "Check that the installed torch has every private name that this project uses.", _EXIT_CODES
     )
     parser.add_argument("--json", action="store_true", help="as one JSON object")
     arguments = parser.parse_args(argv)

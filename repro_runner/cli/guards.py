@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.cli import verb_parser
 from repro_runner.cli.in_child import Done, Work, run_verb
 from repro_runner.cli.model_arguments import add_model_arguments, read_model
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
@@ -74,12 +75,7 @@ def work(given: Work) -> Done:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak guards",
-        description="Explain a model's guards, breaks and recompiles in plain words.",
-        epilog=CALLS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("guards", "Explain a model's guards, breaks and recompiles in plain words.", CALLS)
     add_model_arguments(parser)
     parser.add_argument("--backend", default="eager", help="of torch.compile, or module:name; default: eager")
     parser.add_argument("--dynamic", action="store_true", help="compile with dynamic=True")

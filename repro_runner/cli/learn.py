@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import traceback
 from collections.abc import Sequence
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from registry.errors import InvalidInput, Problem
 from registry.model import Lesson
+from repro_runner.cli import verb_parser
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
@@ -34,12 +34,7 @@ _NO_COMPILER = ("InvalidCxxCompiler", "Failed to find C compiler")
 
 def main(argv: Sequence[str]) -> int:
     """Run a lesson, or list all of them."""
-    parser = argparse.ArgumentParser(
-        prog="graphbreak learn",
-        description="Learn how torch.compile works, with programs that run on your machine.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("learn", "Learn how torch.compile works, with programs that run on your machine.", EPILOG)
     parser.add_argument("name", nargs="?", help="a lesson; `--list` shows the names")
     parser.add_argument("--list", action="store_true", help="list the lessons")
     arguments = parser.parse_args(argv)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_package
 from registry.merge import merge_registry
+from repro_runner.cli import verb_parser
 from repro_runner.cli.targets import add_also, check_targets, put_text
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.render.ci import CI_FORMATS, render_ci
@@ -73,11 +74,10 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak log",
-        description="Find the breaks in logs, traces and tracebacks. Shows the most frequent first, with their fixes.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "log",
+        "Find the breaks in logs, traces and tracebacks. Shows the most frequent first, with their fixes.",
+        EPILOG,
     )
     parser.add_argument("files", nargs="*", metavar="FILE", help="a log, a folder of logs, or - for standard input")
     parser.add_argument("--format", choices=OUTPUT_FORMATS, default="terminal", help="default: terminal")

@@ -16,6 +16,7 @@ from registry.datafile import DATA, check_writable, read_data_file
 from registry.evidence import BACKENDS
 from registry.evidence_file import file_name, parse_document, runs_of
 from registry.versions import last_of_each_minor
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import more_than_0, positive_number
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, REFUSED
@@ -63,12 +64,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak matrix",
-        description=_DESCRIPTION,
-        epilog=_EPILOG.format(cache=cache_folder()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("matrix", _DESCRIPTION, _EPILOG.format(cache=cache_folder()))
     parser.add_argument("ids", nargs="*", metavar="ID", help="which programs to run (default: all)")
     where = parser.add_mutually_exclusive_group()
     where.add_argument(

@@ -15,6 +15,7 @@ from typing import Any
 
 from registry.errors import InvalidInput, Problem
 from repro_runner.cli import main as run_verb
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import add_limit_arguments, read_limits
 from repro_runner.exit_codes import DONE, REFUSED
 from repro_runner.process.linux import leave
@@ -39,11 +40,8 @@ exit codes:
 
 def main(argv: Sequence[str]) -> int:
     """Serve until standard input is closed."""
-    parser = argparse.ArgumentParser(
-        prog="graphbreak mcp",
-        description="Serve the registry and your scripts to a coding agent: Model Context Protocol, over stdio.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "mcp", "Serve the registry and your scripts to a coding agent: Model Context Protocol, over stdio.", EPILOG
     )
     parser.add_argument("--folder", type=Path, metavar="DIR", help="the folder whose scripts may be run")
     add_limit_arguments(parser, "for one call of a tool", seconds=300)

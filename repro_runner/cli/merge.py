@@ -24,6 +24,7 @@ from registry.evidence_file import (
     runs_of,
 )
 from registry.repros import read_repros
+from repro_runner.cli import verb_parser
 from repro_runner.exit_codes import DONE, REFUSED
 
 INTO = """\
@@ -52,12 +53,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak merge",
-        description="Join the evidence files of shards into one.",
-        epilog=INTO,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("merge", "Join the evidence files of shards into one.", INTO)
     parser.add_argument("shards", nargs="+", type=Path, metavar="SHARD")
     target = parser.add_mutually_exclusive_group(required=True)
     target.add_argument("--out", type=Path, metavar="FILE", help="write only what the shards have")

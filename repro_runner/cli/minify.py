@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from repro_runner.cli import verb_parser
 from repro_runner.cli.in_child import Done, Work, run_verb
 from repro_runner.cli.model_arguments import (
     add_device_file,
@@ -62,11 +63,8 @@ def work(given: Work) -> Done:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak minify",
-        description="Find the smallest program that fails in the same way as a model, and run it to confirm that.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "minify", "Find the smallest program that fails in the same way as a model, and run it to confirm that.", EPILOG
     )
     add_model_arguments(parser, limit="for one run of the model or the backend", seconds=300)
     parser.add_argument("--kind", choices=KINDS, default="auto", help="what to look for; default: auto")

@@ -10,6 +10,7 @@ from pathlib import Path
 from registry.datafile import write_whole
 from registry.documents import document_text
 from registry.errors import WriteFailed
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import (
     DEVICE,
     a_device,
@@ -69,12 +70,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak report",
-        description="Write everything about a model, a run, or several runs, into one file.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("report", "Write everything about a model, a run, or several runs, into one file.", EPILOG)
     parser.add_argument(
         "targets",
         nargs="*",

@@ -20,6 +20,7 @@ from registry.evidence_file import Document, dump_document, file_name, new_docum
 from registry.model import HOLDS_FOR_WHAT_RAN, Repro
 from registry.repros import read_repros
 from registry.result_files import result_text
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import more_than_0, positive_number
 from repro_runner.cli.progress import progress
 from repro_runner.environment import NoGpu, NoTorch
@@ -63,12 +64,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak run",
-        description="Run repros, name their breaks, verify their fixes, write evidence.",
-        epilog=EXIT_CODES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("run", "Run repros, name their breaks, verify their fixes, write evidence.", EXIT_CODES)
     parser.add_argument("ids", nargs="*", metavar="ID", help="which repros to run (default: all in registry/repros)")
     parser.add_argument(
         "--messages", action="store_true", help="run the programs in registry/message_programs instead; ID is a name"

@@ -16,6 +16,7 @@ from registry.errors import InvalidInput, Problem
 from registry.fix_benchmark import FixBenchmark, Task, json_lines, make_benchmark, prompt_text
 from registry.knowledge import read_package
 from registry.merge import merge_registry
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import more_than_0, positive_number, read_limits
 from repro_runner.cli.progress import progress
 from repro_runner.cli.targets import check_fail_under, put_text
@@ -73,11 +74,10 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     width = max(map(len, VERDICTS))
     verdicts = "\n".join(f"  {verdict:{width}}  {meaning}" for verdict, meaning in VERDICTS.items())
-    parser = argparse.ArgumentParser(
-        prog="graphbreak score",
-        description="Check what a language model or an agent answered to the fix benchmark.",
-        epilog=EPILOG.format(verdicts=verdicts),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = verb_parser(
+        "score",
+        "Check what a language model or an agent answered to the fix benchmark.",
+        EPILOG.format(verdicts=verdicts),
     )
     parser.add_argument("answers", nargs="?", type=Path, metavar="ANSWERS.jsonl", help="one JSON object per line")
     parser.add_argument("--tasks", action="store_true", help="print the tasks instead: id and prompt, one per line")

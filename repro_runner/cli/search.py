@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from registry.documents import document_text
 from registry.errors import InvalidInput, Problem
 from repro_runner.agents.lookups import MOST_HITS, shared_lookups
+from repro_runner.cli import verb_parser
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
 
@@ -30,12 +30,7 @@ _WIDTH = 100
 
 def main(argv: Sequence[str]) -> int:
     """Print the ids that fit, best first."""
-    parser = argparse.ArgumentParser(
-        prog="graphbreak search",
-        description="Find graph breaks by words, by code, by a message or by an id. Best first.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("search", "Find graph breaks by words, by code, by a message or by an id. Best first.", EPILOG)
     parser.add_argument("words", nargs="+", metavar="WORDS", help="what you would type into a search box")
     parser.add_argument("--limit", type=int, default=MOST_HITS, metavar="N", help=f"default: {MOST_HITS}")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="default: text")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 import webbrowser
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,6 +15,7 @@ from registry.model import Evidence, GraphBreak
 from registry.snippets import with_settings
 from registry.standalone import standalone
 from repro_runner.agents.lookups import shared_lookups
+from repro_runner.cli import verb_parser
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE, REFUSED
 
 SITE_BUILT_HERE = DATA.parent / "_site"
@@ -35,12 +35,7 @@ exit codes:
 
 def main(argv: Sequence[str]) -> int:
     """Print what is known about an id. Exit code 2 if there is no such id."""
-    parser = argparse.ArgumentParser(
-        prog="graphbreak show",
-        description="Show what the registry knows about an id.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("show", "Show what the registry knows about an id.", EPILOG)
     parser.add_argument("gb_id", metavar="ID", help="GB0042, gb0042, or only the number")
     parser.add_argument("--script", action="store_true", help="print its program as a script that you can run")
     parser.add_argument("--open", action="store_true", help="open its page in a browser (that of `make site` if built)")

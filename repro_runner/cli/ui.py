@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from registry.errors import InvalidInput, Problem
+from repro_runner.cli import verb_parser
 from repro_runner.cli.model_arguments import whole_number
 from repro_runner.exit_codes import DONE, NOT_AS_IT_SHOULD_BE
 from repro_runner.output.terminal import plain
@@ -58,12 +59,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="graphbreak ui",
-        description="Show the runs of a folder in a browser, compare them, and start new ones.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = verb_parser("ui", "Show the runs of a folder in a browser, compare them, and start new ones.", EPILOG)
     parser.add_argument("--folder", type=Path, default=Path(), metavar="DIR", help="default: the current folder")
     parser.add_argument("--port", type=whole_number, metavar="N", help="default: the first free one from 8501 on")
     parser.add_argument("--no-browser", action="store_true", help="only print the address")

@@ -9,7 +9,7 @@ from typing import Any
 
 from registry.model import HOLDS, HOLDS_FOR_WHAT_RAN, LIMIT_KINDS, REFUSED
 from repro_runner.fix_report.children import Run
-from repro_runner.fix_report.touched import never_reached
+from repro_runner.fix_report.touched import callers_change, never_reached
 from repro_runner.fix_report.trial import (
     EQUAL,
     LINES_REMOVED,
@@ -93,6 +93,7 @@ class _Examining:
             for reached, run in zip((reached_before, reached_after), pair, strict=True):
                 for file, positions in run.result["positions"].items():
                     reached[file] = [*reached[file], *positions]
+        found.not_compared = list(dict.fromkeys(found.not_compared))
         found.never_reached = list(dict.fromkeys(never_reached(self._changes, reached_before, reached_after)))
         return found
 
@@ -105,7 +106,7 @@ class _Examining:
             self._found.not_compared.append(f"how it runs {how}: {problem or 'the program leaves before its end'}")
             return None
         if left_out := original.result["left_out"]:
-            self._found.not_compared.append(f"{left_out} values, since the program holds too many")
+            self._found.not_compared.append(f"{left_out} values, too many or not to be read")
         changed = self._trials.run(self._texts, {"others": (), **way}, self._files)
         self._found.refused = self._why_unlike(original, changed, way, how)
         if not self._found.refused:
@@ -133,8 +134,15 @@ class _Examining:
             why = "it takes no others" if same else "other functions are compiled"
             self._found.not_compared.append(f"other inputs of the compiled functions: {why}")
             return
-        unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"], left_out=sorted(self._left_out))
+        moved = callers_change(self._texts, *(run.result["callers"] for run in pair))
+        for left_out in (self._left_out, self._left_out | OUTPUT) if moved else (self._left_out,):
+            unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"], left_out=sorted(left_out))
+            if not unlike["differs"]:
+                break
         if not unlike["differs"]:
+            if left_out != self._left_out:
+                why = "the patch changes the code that calls them"
+                self._found.not_compared.append(f"what compiled functions print with other inputs: {why}")
             tried = [variation for _, variation, _ in way["others"]]
             words = [said for kind, said in LIMIT_KINDS.items() if any(one.startswith(kind) for one in tried)]
             self._found.compared.append(f"with other inputs: {', '.join(words)}")

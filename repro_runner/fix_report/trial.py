@@ -82,7 +82,6 @@ class Trial:
     """equal, reordered (the same lines), lines removed (and none added), differ or not compared: on standard output and
     standard error, the worse of the two."""
     printed_difference: str = ""
-    graphs_before: int = 0
     graphs_after: int = 0
     ops_before: int = 0
     ops_after: int = 0
@@ -261,7 +260,6 @@ class TrialRunner:
             compiled_calls=changed.result.get("calls", 0),
             printed=printed,
             printed_difference=printed_difference,
-            graphs_before=original.result.get("graphs", 0),
             graphs_after=changed.result.get("graphs", 0),
             ops_before=original.result.get("ops_run", 0),
             ops_after=changed.result.get("ops_run", 0),

@@ -82,6 +82,13 @@ class Walk:
         if len(self.flat) - self._begun >= _MOST or depth > _DEEPEST:
             self.room.left_out += 1
             return
+        try:
+            self._add(value, path, depth)
+        except Exception as error:  # noqa: BLE001 - its class may be the program's own, and do anything when it is read
+            self.flat[f"{path}, which can't be read"] = described(type(error).__name__)
+            self.room.left_out += 1
+
+    def _add(self, value: Any, path: str, depth: int) -> None:
         if type(value) in PLAIN or isinstance(value, types.ModuleType):
             self.flat[path] = described(f"module {value.__name__}") if isinstance(value, types.ModuleType) else value
             return
@@ -91,6 +98,9 @@ class Walk:
                 return
             self._seen[id(value)] = path
             self._alive.append(value)
+        if torch.nn.parameter.is_lazy(value):
+            self.flat[path] = described(f"{type(value).__qualname__} without a shape")
+            return
         self.flat[path] = self._leaf(value)
         if isinstance(value, torch.Tensor) and (home := memory_of(value)):
             self.memory[path] = home
@@ -150,6 +160,9 @@ class Walk:
         """What a function of the program keeps: attributes, default arguments, closure."""
         while function.__code__.co_filename.startswith(_WRAPS) and hasattr(function, "__wrapped__"):
             function = function.__wrapped__  # what torch, or who records it, put around a function
+            if not isinstance(function, types.FunctionType):
+                yield f"{path}.__wrapped__", function
+                return
         if function.__module__ not in self._own:
             return
         for at, default in enumerate(function.__defaults__ or ()):

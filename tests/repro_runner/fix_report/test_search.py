@@ -62,7 +62,6 @@ class InProcess:
             difference=differ,
             printed=printed,
             printed_difference=told,
-            graphs_before=recording.graphs,
             graphs_after=recording_after.graphs,
             ops_before=recording.ops_run,
             ops_after=recording_after.ops_run,

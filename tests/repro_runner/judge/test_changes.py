@@ -38,6 +38,7 @@ def test_changes_of_every_kind_are_judged_for_the_right_reason() -> None:
 PROGRAMS = {
     "honest/factor_of_at_most_one": ("accepted", ""),
     "honest/number_read_by_the_caller": ("for what ran", ""),
+    "honest/greeting_moves_to_the_caller": ("for what ran", ""),
     "dishonest/eight_steps": ("refused", "when it ran"),
     "dishonest/does_not_exit": ("refused", "when it ran"),
     "dishonest/another_word_on_standard_error": ("refused", "when it ran"),

@@ -267,3 +267,23 @@ def test_of_a_buffer_it_is_known_whether_it_is_saved() -> None:
 def test_of_torchscript_the_buffers_and_parameters_are_seen() -> None:
     found = flat(torch.jit.script(torch.nn.Sequential(torch.nn.BatchNorm1d(2))))
     assert {"it.0.running_mean", "it.0.weight", "it.0.running_mean in state_dict()"} <= found.keys()
+
+
+class Secretive(list[int]):
+    def __len__(self) -> int:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize("value", [Secretive(), random.SystemRandom(), np.longdouble(1)])
+def test_an_object_that_cannot_be_read_is_counted_and_what_stands_beside_it_is_compared(value: Any) -> None:
+    walk = Walk(frozenset(), Room())
+    walk.add([value, 1], "it")
+    assert (walk.flat["it[1]"], walk.room.left_out) == (1, 1)
+    assert "it[0], which can't be read" in walk.flat
+
+
+@pytest.mark.parametrize("value", [torch.compile(torch.nn.Linear(1, 1)), torch.vmap(torch.sin), torch.nn.LazyLinear(1)])
+def test_what_torch_wraps_and_what_has_no_shape_yet_is_read(value: Any) -> None:
+    walk = Walk(frozenset(), Room())
+    walk.add(value, "it")
+    assert walk.room.left_out == 0
