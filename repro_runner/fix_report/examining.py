@@ -20,7 +20,7 @@ from repro_runner.fix_report.trial import (
     report_of,
     why_it_failed,
 )
-from repro_runner.judge import OUTPUT
+from repro_runner.judge import ERROR, OUTPUT
 
 OTHER_SEED = 1
 """A change must give the same results on other random inputs, too. One with fixed results does not."""
@@ -135,14 +135,14 @@ class _Examining:
             self._found.not_compared.append(f"other inputs of the compiled functions: {why}")
             return
         moved = callers_change(self._texts, *(run.result["callers"] for run in pair))
-        for left_out in (self._left_out, self._left_out | OUTPUT) if moved else (self._left_out,):
+        for left_out in (self._left_out, self._left_out | OUTPUT | {ERROR}) if moved else (self._left_out,):
             unlike = self._trials.task("compare_other_inputs", *pair, double=way["double"], left_out=sorted(left_out))
             if not unlike["differs"]:
                 break
         if not unlike["differs"]:
             if left_out != self._left_out:
                 why = "the patch changes the code that calls them"
-                self._found.not_compared.append(f"what compiled functions print with other inputs: {why}")
+                self._found.not_compared.append(f"what compiled functions raise and print with other inputs: {why}")
             tried = [variation for _, variation, _ in way["others"]]
             words = [said for kind, said in LIMIT_KINDS.items() if any(one.startswith(kind) for one in tried)]
             self._found.compared.append(f"with other inputs: {', '.join(words)}")
