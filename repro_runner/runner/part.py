@@ -66,7 +66,7 @@ def run_here(
             part = Part(job, module, getattr(module, name), folder)
             found = work(part)
         if part.calls.left_out:
-            return Observation(failure="it holds values that are too many to compare, or that can't be read")
+            return Observation(failure="it holds too many values to compare them all, or some that can't be read")
     except Exception as error:  # noqa: BLE001 - inputs() and the constants are the repro's own, and may be wrong in any way
         return Observation(failure=normalise(f"{type(error).__name__}: {error}", folder))
     return replace(found, replaced=integrity.broken())
