@@ -20,13 +20,13 @@ def inputs():
 
 
 def broken(x):
-    y = torch.empty_like(x)
+    y = torch.zeros_like(x)
     double[np.array([1])](x, y, 8)
     return y
 
 
 def fixed(x):
     """Use this when you know the numbers of the grid. Give them as a tuple."""
-    y = torch.empty_like(x)
+    y = torch.zeros_like(x)
     double[(1,)](x, y, 8)
     return y

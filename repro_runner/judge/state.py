@@ -40,8 +40,8 @@ _OF_TORCH = (
 _MEMBERS = ("_parameters", "_buffers", "_modules")
 _SHARED = (tuple, frozenset, type, types.BuiltinFunctionType, torch.dtype, torch.device, range, slice, Enum, re.Pattern)
 """What can't be changed: whether two places hold the same object is nobody's business."""
-_INNER = ("torch._", "torch.library", "torch.fx", "torch.jit", "torch.utils.hooks")
-"""Modules of torch whose objects hold nothing of a program's: an operator has caches of its own."""
+_INNER = ("torch._", "torch.library", "torch.fx", "torch.jit", "torch.utils.hooks", "triton.")
+"""Modules whose objects hold nothing of a program's: an operator has caches of its own, and so has a Triton kernel."""
 _WRAPS = tuple(f"{Path(file).parent}{os.sep}" for file in (torch.__file__, Path(__file__).parent))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, types.MethodWrapperType, functools.partial)
 

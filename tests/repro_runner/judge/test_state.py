@@ -269,6 +269,12 @@ def test_of_torchscript_the_buffers_and_parameters_are_seen() -> None:
     assert {"it.0.running_mean", "it.0.weight", "it.0.running_mean in state_dict()"} <= found.keys()
 
 
+def test_what_a_triton_kernel_keeps_is_no_state() -> None:
+    kernel = type("JITFunction", (), {"__module__": "triton.runtime.jit"})()
+    kernel.device_caches = {0: ["compiled"]}
+    assert flat(kernel).keys() == {"it"}
+
+
 class Secretive(list[int]):
     def __len__(self) -> int:
         raise RuntimeError

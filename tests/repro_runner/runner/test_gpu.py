@@ -21,7 +21,7 @@ from repro_runner.constraints import MemoryConstraint
 from repro_runner.runner.machine import ReproRun, ThisMachine
 
 ROOT = Path(__file__).resolve().parents[3]
-IDS = ("GB0066", "GB0101", "GB0109", "GB0186")
+IDS = ("GB0014", "GB0066", "GB0101", "GB0109", "GB0186", "GB0216", "GB0361")
 
 pytestmark = [
     pytest.mark.gpu,
