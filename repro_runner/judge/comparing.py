@@ -7,8 +7,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import torch
-
 from repro_runner.judge import (
     ASPECTS,
     ERR,
@@ -25,7 +23,6 @@ from repro_runner.judge import (
 )
 from repro_runner.judge.leaves import EXACT, Closeness, Flat, Leaf, leaves_differ, same_leaf, told
 from repro_runner.judge.observation import Call, Observation
-from repro_runner.values import tolerance_of
 
 _NUMBER = re.compile(r"(?<![\w.])[+-]?(?:\d+(?:\.(?P<places>\d*))?(?:e(?P<exponent>[+-]?\d+))?|inf|nan)", re.IGNORECASE)
 _PLACE = re.compile(r"\[\d+\]$")
@@ -84,7 +81,7 @@ def call_differs(
         elif aspect in (OUT, ERR):
             found = "" if (aspect, aspect) in terms.unsteady else texts_differ(one[aspect], two[aspect], aspect)
         elif aspect == GRADIENTS:
-            by_size = max(terms.closeness.by_size, _rounding_of(before))
+            by_size = max(terms.closeness.by_size, expected.rounding)
             found = gradients_differ(one, two, replace(terms.closeness, by_size=by_size))
         else:
             found = flats_differ(aspect, one, two, terms)
@@ -273,13 +270,6 @@ def _memory_differs(one: Flat, two: Flat) -> str:
         if {"result", "inputs"} & {*map(_root, pair.split(" and "))}:
             return f"{pair} share{' no' if pair in one else ''} memory, unlike in eager"
     return ""
-
-
-def _rounding_of(program: Observation) -> float:
-    """How much of its size a gradient may lose that comes back through a result in half precision."""
-    leaves = (leaf for call in program.calls for leaf in call.seen.get(RESULT, {}).values())
-    dtypes = {part.dtype for leaf in leaves if isinstance(leaf, Mapping) for part in leaf["parts"]}
-    return max((tolerance_of(dtype).rtol for dtype in dtypes & {torch.float16, torch.bfloat16}), default=0.0)
 
 
 def gradients_differ(expected: Flat, actual: Flat, closeness: Closeness = EXACT) -> str:

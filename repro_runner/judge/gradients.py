@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from repro_runner.values import map_tensors, tensors_in
+from repro_runner.values import map_tensors, tensors_in, tolerance_of
 
 Gradients = dict[str, torch.Tensor | None]
 """`inputs[0]`, or `layer.weight`: a name of the program's module. None if the result does not depend on it."""
@@ -39,11 +39,12 @@ def set_seed(seed: int) -> None:
 
 def gradients_of(
     module: ModuleType, function: Callable[..., Any], given: tuple[Any, ...], *, leaf: bool, seed: int
-) -> Gradients:
+) -> tuple[Gradients, float]:
     """Call a function with inputs that require grad, and send a fixed gradient back through all that it returns.
 
     Inputs are what they mostly are in a model: results of an earlier operation, which may be changed in place. `leaf`
-    gives the function leaves. Raises NoInput, and whatever the function raises.
+    gives the function leaves. Returns (gradients, how much of their size they may lose on the way). Raises NoInput, and
+    whatever the function raises.
     """
     leaves: dict[str, torch.Tensor] = {}
 
@@ -67,12 +68,24 @@ def gradients_of(
     changed = [tensor for tensor in tensors_in(given) if tensor.grad_fn is not begun.get(id(tensor))]
     ends = [tensor for tensor in (*tensors_in(value), *changed) if tensor.grad_fn is not None]
     if not ends:
-        return dict.fromkeys(leaves)
+        return dict.fromkeys(leaves), 0.0
     set_seed(0)
     total = sum(_weighed(tensor) for tensor in ends)
     found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)  # type: ignore[arg-type]
     plain = (one if one is None else one.as_subclass(torch.Tensor).clone() for one in found)
-    return dict(zip(leaves, plain, strict=True))
+    return dict(zip(leaves, plain, strict=True)), _lost_on_the_way(ends)
+
+
+def _lost_on_the_way(ends: Iterable[torch.Tensor]) -> float:
+    """How much of its size a gradient may lose: it passes through results in half precision, as under autocast."""
+    nodes = [tensor.grad_fn for tensor in ends]
+    seen, dtypes = set(), set()
+    while nodes:
+        if (node := nodes.pop()) is not None and node not in seen:
+            seen.add(node)
+            dtypes |= {result.dtype for result in getattr(node, "_input_metadata", ())}
+            nodes += [before for before, _ in node.next_functions]
+    return max((tolerance_of(dtype).rtol for dtype in dtypes & {torch.float16, torch.bfloat16}), default=0.0)
 
 
 def _parameters(module: ModuleType) -> Iterator[tuple[str, torch.Tensor]]:

@@ -41,6 +41,8 @@ class Call:
     """(class, text) of what it raised."""
     deliberate: bool = False
     """Whether the program's own `raise` or `assert` did."""
+    rounding: float = 0.0
+    """How much of their size its gradients may lose."""
 
     @property
     def failed(self) -> bool:

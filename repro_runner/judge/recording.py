@@ -149,7 +149,7 @@ class Calls:
         leaf = plan.gradients == "leaves"
         try:
             with watched() as effects, _limited(self.seconds if plan.variation else 0.0):  # of hooks, too
-                found = gradients_of(self._module, function, given, leaf=leaf, seed=1000 + plan.seed)
+                found, rounding = gradients_of(self._module, function, given, leaf=leaf, seed=1000 + plan.seed)
         except NoInput:
             return Call(plan=plan, error=(NO_INPUT, "nothing that it takes has a gradient"))
         except Exception as error:  # noqa: BLE001 - whatever a program raises
@@ -158,7 +158,7 @@ class Calls:
         seen = {GRADIENTS: flat, STATE: self._walk().flat}
         for aspect, texts in effects.flat().items():
             seen[aspect] = {path: _numbers_of(leaf) for path, leaf in texts.items()}
-        return Call(plan=plan, seen=seen)
+        return Call(plan=plan, seen=seen, rounding=rounding)
 
     def _is_deliberate(self, error: BaseException | None) -> bool:
         """Whether a `raise` or an `assert` of the program is where it comes from."""

@@ -29,6 +29,11 @@ COUNT = 0
 HISTORY = []
 
 
+def mixed(x):
+    with torch.autocast("cpu", torch.bfloat16):
+        return torch.outer(x, x).mm(torch.ones(3, 1)).float()
+
+
 def plain(x):
     global COUNT
     COUNT += 1
@@ -151,6 +156,11 @@ def test_gradients_are_those_of_all_inputs(make: Make, kind: str) -> None:
     (gradient,) = make("remembers", gradients=kind).seen[GRADIENTS].values()
     set_seed(0)
     torch.testing.assert_close(gradient["parts"][0], 2 * torch.randn(3))
+
+
+@pytest.mark.parametrize(("name", "rounding"), [("remembers", 0.0), ("mixed", 0.016)])
+def test_what_a_gradient_passes_through_says_how_exact_it_is(make: Make, name: str, rounding: float) -> None:
+    assert make(name, gradients="non-leaves").rounding == rounding
 
 
 def test_a_result_without_a_gradient_and_inputs_without_one_are_told_apart(make: Make) -> None:
