@@ -81,6 +81,17 @@ def check_exemptions_are_needed(registry: Registry, known: Knowledge) -> Iterato
             yield Problem("registry/unreached.yml:1", f"{gb_id} has a program; say of which `releases` this is true")
 
 
+def check_reasons_for_gradients_are_needed(_registry: Registry, known: Knowledge) -> Iterator[Problem]:
+    """A fix whose gradients are those of eager on every release, though its program says why they are not."""
+    for name, repro in sorted(known.repros.items()):
+        seen = [one.gradients for one in known.evidence.get(name, ()) if one.repro_sha256 == repro.sha256]
+        for fix in repro.gradient:
+            said = {gradients.get(fix) for gradients in seen}
+            if "equal" in said and "excused" not in said:
+                text = f"GRADIENT says why those of {fix} differ, but they are those of eager; remove it"
+                yield Problem(f"registry/repros/{name}.py:1", text)
+
+
 def check_findings_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """A finding about an id that nobody knows."""
     for gb_id in sorted({one.gb_id for one in known.findings} - _ids(registry)):
@@ -113,6 +124,7 @@ RULES: tuple[Callable[[Registry, Knowledge], Iterator[Problem]], ...] = (
     check_repros_have_a_fix_or_a_reason,
     check_neighbours_are_met,
     check_exemptions_are_needed,
+    check_reasons_for_gradients_are_needed,
     check_findings_have_an_id,
     check_aliases_have_an_id,
     check_evidence_is_of_this_repro,

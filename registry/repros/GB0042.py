@@ -3,8 +3,8 @@
 import torch
 
 GRADIENT = {
-    "fixed": "With `backend=\"eager\"`, `backward()` raises an error; with "
-    "Inductor, the default, the gradients are right."
+    "fixed": "Up to torch 2.13, `backward()` raises an error with "
+    "`backend=\"eager\"`; with Inductor, the default, gradients are right."
 }
 
 

@@ -6,8 +6,8 @@ from torch._ops import HigherOrderOperator
 
 REACH = "private"
 GRADIENT = {
-    "fixed_region": "With `backend=\"eager\"`, `backward()` raises an error; with "
-    "Inductor, the default, the gradients are right."
+    "fixed_region": "Up to torch 2.13, `backward()` raises an error with "
+    "`backend=\"eager\"`; with Inductor, the default, gradients are right."
 }
 
 

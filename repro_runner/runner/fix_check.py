@@ -224,9 +224,6 @@ class _FixCheck:
                     compared = "equal"
                 else:
                     none = NO_GRAD_FN
-        if self._excused and compared and program.job.backend == "eager":  # with another backend it may not be needed
-            why = "GRADIENT says that the gradients differ, but they are those of eager"
-            return "differs", Difference(GRADIENTS, why)
         return compared or none or self._why_no_flow(), None
 
     def _flows(self, setting: Setting, found: Observation) -> Iterator[tuple[Call, Call]]:

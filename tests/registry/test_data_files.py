@@ -265,6 +265,26 @@ def test_a_repro_needs_a_fix_or_a_reason() -> None:
     assert problems_of(repros={"GB0001": parse_repro(bare + 'NO_FIX = "why"\n', "GB0001")}) == []
 
 
+@pytest.mark.parametrize(
+    ("found", "is_needed"), [(("equal",), False), (("equal", "excused"), True), (("no result has a gradient",), True)]
+)
+def test_a_reason_for_gradients_is_needed_on_some_release(found: tuple[str, ...], is_needed: bool) -> None:
+    source = '"""Lead."""\ndef broken(x): ...\ndef fixed(x):\n    "When."\nGRADIENT = {"fixed": "They differ."}\n'
+    repro = parse_repro(source, "GB0001")
+    runs = tuple(
+        Evidence(
+            environment=Environment(torch=f"2.{number}.0", python="3.11", device="cpu"),
+            repro_sha256=repro.sha256,
+            verdicts={"eager": "verified"},
+            gradients={"fixed": gradient},
+        )
+        for number, gradient in enumerate(found, 13)
+    )
+    problems = problems_of(repros={"GB0001": repro}, evidence={"GB0001": runs})
+    said = "GRADIENT says why those of fixed differ, but they are those of eager; remove it"
+    assert problems == ([] if is_needed else [f"registry/repros/GB0001.py:1: {said}"])
+
+
 def test_a_contrived_program_names_the_break_that_people_meet() -> None:
     plain, contrived = '"""Lead."""\ndef broken(x): ...\nNO_FIX = "why"\n', 'REACH = "contrived"\n'
     for source in (plain + contrived, plain + 'NEIGHBOUR = "GB0002"\n'):

@@ -239,10 +239,6 @@ DISHONEST = {
     ),
     "one operator that hides everything": (BRANCH + ONE_OPERATOR, "torch does not see what all.default does"),
     "nothing to compile": (SIZE + "\n\ndef fixed(x):\n    return len(x)\n", "no operation is in a graph"),
-    "an excuse that it does not need": (
-        BRANCH + FIXED + '\n\nGRADIENT = {"fixed": "no reason"}\n',
-        "GRADIENT says that the gradients differ, but they are those of eager",
-    ),
 }
 
 
@@ -252,6 +248,11 @@ def test_a_dishonest_fix_is_refused(functions: str, cause: str) -> None:
     fix = record["fixes"]["fixed"]
     assert (record["verdict"], fix["holds"]) == ("reproduced", False)
     assert cause in fix["cause"]
+
+
+def test_a_reason_for_gradients_that_do_not_differ_here_changes_nothing() -> None:
+    record = verify(HEAD + BRANCH + FIXED + '\n\nGRADIENT = {"fixed": "they did in an earlier release"}\n')
+    assert (record["verdict"], record["fixes"]["fixed"]["gradient"]) == ("verified", "equal")
 
 
 def test_a_reason_in_the_file_lets_a_fix_differ_where_it_says_so() -> None:
