@@ -256,12 +256,11 @@ def _fate(shown: Evidence | None, where: str) -> str:
 
 
 def _fix_card(fix: Snippet, program: Program, repro: Repro, runs: Sequence[Evidence], number: int) -> dict[str, Any]:
-    changes = repro.gradient.get(fix.name, "")
-    differs = list(filter(None, (changes, repro.effects.get(fix.name), repro.opaque.get(fix.name))))
+    reason = repro.gradient.get(fix.name, "")
+    changes = bool(reason) and not (runs and runs[-1].gradients.get(fix.name) == "equal")
+    differs = list(filter(None, (reason, repro.effects.get(fix.name), repro.opaque.get(fix.name))))
     title = "Works" if number == 0 else "Also works"
-    doubts = ["not everywhere"] * any(not _outcome(seen, fix.name) for seen in runs) + ["changes gradients"] * bool(
-        changes
-    )
+    doubts = ["not everywhere"] * any(not _outcome(seen, fix.name) for seen in runs) + ["changes gradients"] * changes
     return {
         "look": "warns" if changes or _is_refused_now(runs, fix.name) else "works",
         "title": f"{title}, but {', and '.join(doubts)}" if doubts else title,

@@ -84,10 +84,11 @@ def _without_a_run(gb: GraphBreak) -> str:
 
 def _whether_to_upgrade(gb: GraphBreak, ran: Sequence[str]) -> str:
     newest = ran[-1]
-    verdict, best = gb.verdict_in(newest), gb.best_run(newest)
+    verdict = gb.verdict_in(newest)
     if verdict in PROVEN:
-        fixes = {one.repro.sha256: one.repro.fixes for one in gb.programs}[best.repro_sha256] if best else {}
-        kinds = {fixes[name] for name, holds in (best.fixes if best else {}).items() if holds}
+        runs = ((one.repro, seen) for one in gb.programs for seen in one.fresh_evidence if seen.shows_it)
+        ours = ((repro.fixes, seen.fixes) for repro, seen in runs if seen.environment.torch == newest)
+        kinds = {known[name] for known, held in ours for name, holds in held.items() if holds}
         way = next((words for kind, words in _WAYS.items() if kind in kinds), "")
         return f"Upgrading doesn't help{way}."
     if verdict == "stopped":

@@ -7,6 +7,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from registry.errors import InvalidInput, WriteFailed
 from repro_runner.environment import NoGpu, NoTorch
@@ -50,6 +51,14 @@ def verb_parser(verb: str, description: str, epilog: str, *, usage: str | None =
     """The parser of a verb's arguments. Its texts keep their lines."""
     kept = argparse.RawDescriptionHelpFormatter
     return argparse.ArgumentParser(f"graphbreak {verb}", usage, description, epilog, formatter_class=kept)
+
+
+class PrintFile(argparse.Action):
+    """Print a file of this package and end, as --help does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        print((Path(__file__).parents[1] / str(self.const)).read_text("utf-8"), end="", flush=True)
+        parser.exit()
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import InvalidInput, Problem, WriteFailed
+from repro_runner.cli import PrintFile
 from repro_runner.cli.targets import add_also, check_fail_under, check_targets
 from repro_runner.environment import describe_environment
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
@@ -105,11 +106,6 @@ def main(argv: Sequence[str]) -> int:
     """Run the program, show the report, and write the requested files."""
     parser = _make_parser()
     arguments = parser.parse_args(argv)
-    if arguments.schema:
-        from repro_runner.explain.document import read_schema
-
-        print(read_schema(), end="")
-        return DONE
     words = _program_words(arguments)
     if not words:
         parser.error("name a script, or -m and a module; `graphbreak explain --help` has examples")
@@ -144,7 +140,8 @@ def _make_parser() -> argparse.ArgumentParser:
     shown.add_argument("--out", type=Path, metavar="FILE", help="where to write; default: standard output")
     add_also(shown, OUTPUT_FORMATS)
     shown.add_argument("--summary", action="store_true", help="breaks by category, with what to do")
-    shown.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json, and run nothing")
+    schema, said = "explain/explain.schema.json", "print the JSON Schema of --format json, and run nothing"
+    shown.add_argument("--schema", action=PrintFile, nargs=0, const=schema, help=said)
     run = parser.add_argument_group("how the program is run")
     run.add_argument(
         "--compile",

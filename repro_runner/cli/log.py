@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from registry.errors import InvalidInput, Problem
 from registry.knowledge import read_package
 from registry.merge import merge_registry
-from repro_runner.cli import verb_parser
+from repro_runner.cli import PrintFile, verb_parser
 from repro_runner.cli.targets import add_also, check_targets, put_text
 from repro_runner.exit_codes import DONE, INTERRUPTED, NOT_AS_IT_SHOULD_BE, REFUSED
 from repro_runner.explain.render.ci import CI_FORMATS, render_ci
@@ -58,11 +58,6 @@ def main(argv: Sequence[str]) -> int:
     """Read the logs, show their breaks, and write the requested files."""
     parser = _parser()
     arguments = parser.parse_args(argv)
-    if arguments.schema:
-        from repro_runner.logs.document import read_schema
-
-        print(read_schema(), end="")
-        return DONE
     if not arguments.files:
         parser.error("name a log, a folder of logs, or - for standard input")
     _check(arguments)
@@ -89,7 +84,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--report", type=Path, metavar="FOLDER", help="write a report to share: report.md and a program per break"
     )
-    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of --format json")
+    schema, said = "logs/log.schema.json", "print the JSON Schema of --format json"
+    parser.add_argument("--schema", action=PrintFile, nargs=0, const=schema, help=said)
     return parser
 
 

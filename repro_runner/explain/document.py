@@ -48,11 +48,10 @@ _SITE_FIELDS = (
     *("explanation", "hints", "stack", "compiled", "ops_before", "ops_after", "recompiles", "lost_seconds"),
     *("compile_ids", "kinds", "untraced", "follows", "ranks", "cost", "own_fix"),
 )
-_SCHEMA_FILE = Path(__file__).with_name("explain.schema.json")
 
 
 class ReportDocument(Document):
-    """The report of a run. explain.schema.json describes each site, recompile and category."""
+    """The report of a run. explain.schema.json (draft 2020-12) describes each site, recompile and category."""
 
     environment: dict[str, str]
     program: dict[str, Any]
@@ -70,11 +69,6 @@ class ReportDocument(Document):
     categories: list[dict[str, Any]]
     allow_list: dict[str, Any] | None
     suggestions: list[dict[str, Any]] | None
-
-
-def read_schema() -> str:
-    """The text of the JSON Schema (draft 2020-12) for these documents."""
-    return _SCHEMA_FILE.read_text("utf-8")
 
 
 def outcome_text(outcome: Outcome) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from registry.advice import Advisor
@@ -22,11 +21,10 @@ _BREAK_FIELDS = (
     *("gb_ids", "gb_types", "how", "message", "candidates", "kind", "file", "line", "function", "source"),
     *("explanation", "hints", "context", "count", "ranks", "compile_ids", "log", "log_line", "gone"),
 )
-_SCHEMA_FILE = Path(__file__).with_name("log.schema.json")
 
 
 class LogDocument(Document):
-    """The analysis of all logs. log.schema.json describes each break, category and file."""
+    """The analysis of all logs. log.schema.json (draft 2020-12) describes each break, category and file."""
 
     format: str
     torch: str
@@ -40,11 +38,6 @@ class LogDocument(Document):
     files: list[dict[str, Any]]
     problems: list[dict[str, str]]
     interrupted: bool
-
-
-def read_schema() -> str:
-    """The text of the JSON Schema (draft 2020-12) for these documents."""
-    return _SCHEMA_FILE.read_text("utf-8")
 
 
 def analysis_document(analysis: LogAnalysis, answers: Advisor) -> LogDocument:

@@ -116,6 +116,12 @@ def test_a_fix_that_a_release_refuses_is_not_simply_titled_works() -> None:
     assert text(one(card, ".proof")).endswith("Does not work on 2.15.0.")
 
 
+def test_a_fix_whose_gradients_differed_in_older_releases_alone_says_so_below_and_not_in_its_title() -> None:
+    assert text(one(page("GB0042"), ".more-fixes .sample h2")) == "Also works"
+    assert text(one(page("GB0042"), ".more-fixes .warning")).startswith("Up to torch 2.13, backward() raises")
+    assert text(one(page("GB0066"), ".more-fixes .sample h2")) == "Also works, but changes gradients"
+
+
 def test_where_a_fix_does_not_hold_stands_below_it_and_below_no_other() -> None:
     small = small_registry()
     made = BreakPages(small, programs_of(small), template_environment(ROOT / "templates"))

@@ -93,6 +93,14 @@ def test_whether_to_upgrade_is_what_the_newest_run_says(verdicts: dict[str, str]
     assert told(made(*ran(PRIVATE, verdicts))) == said
 
 
+def test_the_way_out_is_the_simplest_that_a_fix_of_any_program_takes() -> None:
+    flag = parse_repro(SOURCE + '\n\nFLAGS = {"fixed": {"capture_scalar_outputs": True}}\n', "GB0001")
+    others = {"GB0001": flag, "GB0001_usual": USUAL}
+    for verdict, way in (("verified", "a rewrite"), ("other id", "a setting")):
+        gb = made(*ran(flag, {"2.9.1": "verified"}), examples=others, usual=ran(USUAL, {"2.9.1": verdict}))
+        assert told(gb) == f"Breaks in torch 2.9.1. Upgrading doesn't help; {way} does."
+
+
 def test_a_break_that_was_seen_on_a_gpu_alone_is_not_said_of_the_cpu() -> None:
     both = made(*ran(PRIVATE, {"2.9.1": "verified"}), *ran(PRIVATE, {"2.9.1": "verified"}, "cuda"))
     alone = made(*ran(PRIVATE, {"2.9.1": "not applicable"}), *ran(PRIVATE, {"2.9.1": "verified"}, "cuda"))

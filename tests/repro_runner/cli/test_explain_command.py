@@ -18,7 +18,7 @@ import torch
 
 from repro_runner.cli import main as graphbreak
 from repro_runner.explain import explain
-from repro_runner.explain.document import read_schema, report_from_document
+from repro_runner.explain.document import report_from_document
 from tests.conftest import ROOT
 from tests.repro_runner.fixtures import FIXTURES
 
@@ -98,7 +98,8 @@ def test_all_seven_sites_are_in_the_document_with_both_ids_of_the_nested_ones(se
 
 
 def test_the_document_satisfies_its_schema_and_is_alone_on_standard_output(seven: Ended) -> None:
-    jsonschema.Draft202012Validator(json.loads(read_schema())).validate(seven.document)
+    schema = json.loads((ROOT / "repro_runner/explain/explain.schema.json").read_bytes())
+    jsonschema.Draft202012Validator(schema).validate(seven.document)
     assert sorted(line for line in seven.err.splitlines() if line in PRINTED) == sorted(PRINTED)
     assert seven.document["program"]["arguments"] == ["--format", "md", "--", "--help"]
 

@@ -15,7 +15,7 @@ import pytest
 import torch
 
 from repro_runner.explain import explain as watch
-from repro_runner.explain.document import read_saved, read_schema
+from repro_runner.explain.document import read_saved
 from repro_runner.explain.program import ProgramToRun
 from repro_runner.explain.render.formats import Wishes, read_and_render
 from repro_runner.explain.render.view import Outcome
@@ -259,7 +259,7 @@ def test_too_little_inside_graphs_is_exit_code_1_and_the_last_line_says_so(tmp_p
     assert last.startswith("exit code 1: 1 break is not allowed: GB0025 at program.py:")
     assert last.endswith("; 80.0 % of op calls ran inside graphs; --fail-under asks for 90 %")
     document = json.loads(done.stdout)
-    jsonschema.validate(document, json.loads(read_schema()))
+    jsonschema.validate(document, json.loads((ROOT / "repro_runner/explain/explain.schema.json").read_bytes()))
     assert document["share"]["per_cent"] == pytest.approx(80)
     assert document["share"]["timed_calls"] == 2, "the first call compiled"
     assert 0 < document["share"]["time_share"] < 1
@@ -279,7 +279,7 @@ def test_breaks_are_ranked_by_what_they_cost_and_fixes_are_measured(tmp_path: Pa
     done = explain(tmp_path, COSTS, "--cost", "--format", "json", "--save", "run.json")
     assert done.returncode == 0, done.stderr
     document = json.loads(done.stdout)
-    jsonschema.validate(document, json.loads(read_schema()))
+    jsonschema.validate(document, json.loads((ROOT / "repro_runner/explain/explain.schema.json").read_bytes()))
     lines = (tmp_path / "program.py").read_text("utf-8").splitlines()
     sites = [(lines[site["line"] - 1].strip(), site["cost"]) for site in document["sites"]]
     costs = {site["line"]: site["cost"] for site in document["sites"]}
