@@ -24,7 +24,7 @@ SAVED = " in state_dict()"
 """The end of the path of a state that says whether a buffer is saved."""
 
 WORDS_OF_TORCH = (
-    r"^[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
+    r"^(?:\[rank\d+\]:)?[VDIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ .*\n"
     r"|^.*[/\\]torch[/\\].*Warning: [\s\S]*?\n  .*\n"
     r"|^.*Warning: .*(?:\n(?!.*Warning: ).*)*?\(Triggered internally at .*\n  .*\n"
 )

@@ -156,6 +156,7 @@ def test_what_matters_most_is_said_first() -> None:
         ("<f at 0x7f1122334455>", "<f at 0x7f9922334455>"),
         ("a\n\nb", "a\nb"),
         ("V1119 00:00:00.000 torch/_dynamo/convert_frame.py:1] breaks\na", "a"),
+        ("[rank0]:W1119 00:00:00.000 7 torch/utils/cpp_extension.py:183] No CUDA\na", "a"),
     ],
 )
 def test_these_texts_are_the_same(one: str, two: str) -> None:
