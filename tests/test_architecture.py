@@ -39,7 +39,7 @@ GENERATED_SCRIPTS = "repro_runner/minifier/parts/"
 PROGRAMS = frozenset({"repros", "message_programs", "finding_scripts"})
 """Folders with programs that are data."""
 MOST_FILES = 325
-MOST_LINES = 47_481
+MOST_LINES = 47_483
 LONGEST_FUNCTION = 60
 
 

@@ -77,15 +77,18 @@ def gradients_of(
 
 
 def _lost_on_the_way(ends: Iterable[torch.Tensor]) -> float:
-    """How much of its size a gradient may lose: it passes through results in half precision, as under autocast."""
-    nodes = [tensor.grad_fn for tensor in ends]
-    seen, dtypes = set(), set()
+    """How much of its size a gradient may lose: every way back leads through half precision, as under autocast."""
+    nodes, seen, halves = [tensor.grad_fn for tensor in ends], set(), set()
     while nodes:
-        if (node := nodes.pop()) is not None and node not in seen:
-            seen.add(node)
-            dtypes |= {result.dtype for result in getattr(node, "_input_metadata", ())}
-            nodes += [before for before, _ in node.next_functions]
-    return max((tolerance_of(dtype).rtol for dtype in dtypes & {torch.float16, torch.bfloat16}), default=0.0)
+        if (node := nodes.pop()) is None or node in seen:
+            continue
+        seen.add(node)
+        half = {result.dtype for result in getattr(node, "_input_metadata", ())} & {torch.float16, torch.bfloat16}
+        if not half and not node.next_functions:
+            return 0.0  # a leaf: what flows there in full precision has to be as exact as that
+        halves |= half
+        nodes += [] if half else [before for before, _ in node.next_functions]
+    return max((tolerance_of(dtype).rtol for dtype in halves), default=0.0)
 
 
 def _parameters(module: ModuleType) -> Iterator[tuple[str, torch.Tensor]]:

@@ -19,8 +19,7 @@ from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Sett
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
 _OF_CUDNN = 2e-5
-"""So much of the largest number the float32 gradients of cuDNN's `nn.GRU` are off, with TF32 turned off, too; those of
-its steps are not. What is right in double is not called wrong because of it."""
+"""So much of the largest number cuDNN's float32 gradients of `nn.GRU` are off; right in double, they are not wrong."""
 
 
 GRAPHS, HIDDEN = "graphs", "hidden work"
@@ -138,13 +137,13 @@ class _FixCheck:
             left_out |= {EVENTS} | (OF_COMPILERS if self._program.job.backend != "eager" else frozenset())
         if self._program.eager_raises:
             left_out |= {STATE}
+        close = terms.closeness
         if plan.variation:
             rounded = ROUNDED[setting.dtype, "large" in plan.variation]
-            terms = replace(terms, closeness=replace(terms.closeness, by_size=rounded, ignored=frozenset({"stride"})))
+            close = replace(close, by_size=rounded, ignored=frozenset({"stride"}))
         if plan.gradients and setting == self._program.plain and self._double and self._program.job.device == "cuda":
-            by_size = max(terms.closeness.by_size, _OF_CUDNN)
-            terms = replace(terms, closeness=replace(terms.closeness, by_size=by_size))
-        return replace(terms, left_out=left_out)
+            close = replace(close, by_size=max(close.by_size, _OF_CUDNN))
+        return replace(terms, closeness=close, left_out=left_out)
 
     def _where(self, setting: Setting, plan: Plan, *, eager: bool) -> str:
         """`with NaN, in double: `."""

@@ -34,6 +34,10 @@ def mixed(x):
         return torch.outer(x, x).mm(torch.ones(3, 1)).float()
 
 
+def beside(x):
+    return x * 2 + x.bfloat16().float().mean() * 0
+
+
 def plain(x):
     global COUNT
     COUNT += 1
@@ -158,7 +162,7 @@ def test_gradients_are_those_of_all_inputs(make: Make, kind: str) -> None:
     torch.testing.assert_close(gradient["parts"][0], 2 * torch.randn(3))
 
 
-@pytest.mark.parametrize(("name", "rounding"), [("remembers", 0.0), ("mixed", 0.016)])
+@pytest.mark.parametrize(("name", "rounding"), [("remembers", 0.0), ("mixed", 0.016), ("beside", 0.0)])
 def test_what_a_gradient_passes_through_says_how_exact_it_is(make: Make, name: str, rounding: float) -> None:
     assert make(name, gradients="non-leaves").rounding == rounding
 
