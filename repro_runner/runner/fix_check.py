@@ -14,7 +14,7 @@ from repro_runner.judge.inputs import ROUNDED, kind_of
 from repro_runner.judge.observation import Call, Observation, Plan
 from repro_runner.judge.reached import Position, Unreached, unreached
 from repro_runner.runner.part import no_fix
-from repro_runner.runner.program_runs import NOT_OF_A_PROGRAM, ProgramRuns, Setting
+from repro_runner.runner.program_runs import ProgramRuns, Setting
 
 _AGAIN = 8
 """How often a fix is called again with equal inputs; it should not be compiled again each time."""
@@ -32,7 +32,7 @@ def check_isolated(program: ProgramRuns, name: str, text: str) -> dict[str, Any]
     found = program.forks.run(text, name, program.plain, lambda part: part.isolated(plans))
     if found.failure:
         return no_fix(found.failure)
-    terms = replace(program.terms(program.plain), left_out=NOT_OF_A_PROGRAM | EFFECTS)
+    terms = replace(program.terms(program.plain), left_out=EFFECTS | {STATE})
     unlike = call_differs(program.first.calls[0], found.calls[0], program.first, found, terms)
     record = {"breaks": found.more["breaks"], "graphs": found.more["graphs"], "equal": unlike is None}
     return {**record, **({"cause": unlike.text} if unlike else {}), "miscounted": found.more["miscounted"]}
