@@ -1,13 +1,15 @@
 """What torch prints outside of its layout for breaks: warnings, wordings of torch 2.0 to 2.7, other messages.
 
-`other_messages.yml` has the messages that are no graph breaks, each with a page, and the warnings about a break.
-`old_wordings.json` has what torch 2.0 to 2.7 gave as the reason of a break.
+`other_messages/SLUG.yml` is a message that is no graph break, with its page: the fields of OtherMessage, but `do` for
+`ways_out` and `warning` for `is_warning`. `break_forms.yml` has warnings and errors about a break, by its id.
+`old_wordings.json` has what torch 2.0 to 2.7 gave as the reason of a break. In a form, {…} stands for any text.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from registry.yamlfile import read_yaml
 
 _TEXTS = ("title", "short", "releases", "meaning")
 _LISTS = ("forms", "beside", "frames", "do", "see")
+_FILE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*\.yml")
 _TARGETS = ("ids", "gone", "message", "unmapped")
 ANCHOR = 24
 """As many characters of a form are enough, if the text ends within it."""
@@ -33,17 +36,20 @@ COMPILER_SIGNS = ("_inductor", "_dynamo", "torchinductor", "torch.compile", "tor
 """In small letters: what a text has that is about torch's compiler."""
 
 
-def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
+def read_other_messages(folder: Path) -> tuple[OtherMessage, ...]:
     """The messages that are no graph breaks, by slug; all problems at once as InvalidInput."""
-    entries = _read(path)["messages"]
-    problems = [Problem(f"{shown(path)}:1", f"{slug}: {why}") for slug, one in entries.items() for why in _check(one)]
-    known = set(entries)
-    problems += [
-        Problem(f"{shown(path)}:1", f"{slug}: there is no message {other!r}; name an id or another message under `see`")
-        for slug, one in entries.items()
-        for other in (one.get("see") or () if isinstance(one, Mapping) else ())
-        if not is_gb_id(str(other)) and other not in known
-    ]
+    paths = sorted(folder.glob("*.y*ml"), key=lambda path: path.stem)
+    known = {path.stem for path in paths}
+    entries: dict[str, Any] = {}
+    problems: list[Problem] = []
+    for path in paths:
+        if not _FILE.fullmatch(path.name):
+            problems.append(Problem(f"{shown(path)}:1", "the name is no slug; name the file like no-triton.yml"))
+        try:
+            entries[path.stem] = read_yaml(path)
+            problems += [Problem(f"{shown(path)}:1", why) for why in _check(entries[path.stem], known)]
+        except InvalidInput as error:
+            problems += error.problems
     if problems:
         raise InvalidInput(problems)
     return tuple(
@@ -61,20 +67,11 @@ def read_other_messages(path: Path) -> tuple[OtherMessage, ...]:
             surface=int(one.get("surface") or 0),
             is_warning=bool(one.get("warning")),
         )
-        for slug, one in sorted(entries.items())
+        for slug, one in entries.items()
     )
 
 
-def _read(path: Path) -> Mapping[str, Any]:
-    if not path.exists():
-        return {"messages": {}, "breaks": {}}
-    content = read_yaml(path)
-    if not isinstance(content, dict) or not all(isinstance(content.get(key), dict) for key in ("messages", "breaks")):
-        raise InvalidInput([Problem(f"{shown(path)}:1", "needs mappings under `messages:` and `breaks:`")])
-    return content
-
-
-def _check(entry: Any) -> Iterator[str]:
+def _check(entry: Any, known: Container[str]) -> Iterator[str]:
     if not isinstance(entry, Mapping):
         yield "needs a mapping"
         return
@@ -90,6 +87,9 @@ def _check(entry: Any) -> Iterator[str]:
         template = make_template(str(text), "form")
         if template is None or template.weight < DISTINCTIVE:
             yield f"the form {text!r} says too little to be recognised; add words"
+    for other in entry.get("see") or ():
+        if not is_gb_id(str(other)) and other not in known:
+            yield f"there is no message {other!r}; name an id or another message under `see`"
     for name in sorted(set(entry) - {*_TEXTS, *_LISTS, "surface", "warning"}):
         yield f"has no use for `{name}`; remove it"
 
@@ -100,9 +100,16 @@ def read_forms(data: Path, other_messages: Iterable[OtherMessage]) -> tuple[Form
     for one in other_messages:
         forms += [Form(text=text, slug=one.slug) for text in one.forms]
         forms += [Form(text=text, slug=one.slug, beside=True) for text in one.beside]
-    for gb_ids, texts in _read(data / "other_messages.yml")["breaks"].items():
+    for gb_ids, texts in _read_break_forms(data / "break_forms.yml").items():
         forms += [Form(text=text, gb_ids=tuple(gb_ids.split())) for text in texts]
     return (*forms, *read_old_wordings(data / "old_wordings.json"))
+
+
+def _read_break_forms(path: Path) -> Mapping[str, list[str]]:
+    content = (read_yaml(path) or {}) if path.exists() else {}
+    if not isinstance(content, dict):
+        raise InvalidInput([Problem(f"{shown(path)}:1", "needs a list of texts under each id")])
+    return content
 
 
 def read_old_wordings(path: Path) -> Iterator[Form]:

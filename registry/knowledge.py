@@ -33,7 +33,7 @@ def read_package() -> Knowledge:
 
 def read_knowledge(data: Path, *, wordings: Wordings, origin: Origin, superseded: Wordings) -> Knowledge:
     """Put the wordings that are to be shown together with the data under `data`, the folder registry/."""
-    other_messages = read_other_messages(data / "other_messages.yml")
+    other_messages = read_other_messages(data / "other_messages")
     return Knowledge(
         wordings=wordings,
         origin=origin,

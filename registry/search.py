@@ -67,7 +67,7 @@ class Found:
     named: int = 0
     """How many of them, from the first on, the text names: by id, by link, or as a message of torch."""
     messages: tuple[str, ...] = ()
-    """Messages in the text that are no graph breaks: their slugs in registry/other_messages.yml."""
+    """Messages in the text that are no graph breaks: their slugs, as in registry/other_messages/."""
     respelt: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Words that nothing has -> the words that were searched for instead."""
 

@@ -46,6 +46,4 @@ def _check(entry: Any, known: Mapping[str, OtherMessage]) -> list[str]:
     names = entry.get("messages")
     if not isinstance(names, list) or not names:
         return [*wrong, "needs a list `messages`"]
-    return wrong + [
-        f"there is no message {name!r}; name one of other_messages.yml" for name in names if name not in known
-    ]
+    return wrong + [f"there is no message {name!r}; name one of other_messages/" for name in names if name not in known]

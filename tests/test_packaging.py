@@ -47,7 +47,7 @@ def run(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProc
 
 
 def test_the_registrys_data_is_in_the_wheel(installed: Path) -> None:
-    for pattern in ("snapshot/*.json", "releases/*.json", "measurements/*.json", "taxonomy.yml", "look.css"):
+    for pattern in ("snapshot/*.json", "releases/*.json", "measurements/*.json", "*.yml", "other_messages/*", "*.css"):
         here = {path.relative_to(ROOT).as_posix() for path in (ROOT / "registry").glob(pattern)}
         there = {path.relative_to(installed).as_posix() for path in (installed / "registry").glob(pattern)}
         assert here

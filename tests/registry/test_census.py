@@ -215,7 +215,7 @@ def test_every_error_is_named_as_the_census_says() -> None:
         named = {name for one in matcher.name_text(printed) for name in (one.gb_id, one.form and one.form.slug)}
         if wanted not in KINDS and PLACEHOLDER.sub("", text) and wanted not in named | HIDDEN:
             problems.append(f"{printed!r} is named {named - {None}}, not {wanted}")
-    assert not problems, "\n".join(["edit registry/other_messages.yml or registry/user_errors.json:", *problems])
+    assert not problems, "\n".join(["edit registry/other_messages/ or registry/user_errors.json:", *problems])
 
 
 def assert_complete(path: Path, found: Iterable[Place]) -> None:

@@ -211,14 +211,35 @@ def test_a_link_without_its_id_ends_a_message_all_the_same(link: str) -> None:
 
 
 def test_all_problems_of_the_data_are_told_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "other_messages.yml"
-    path.write_text("breaks: {}\nmessages:\n  one: {title: t, forms: [short], see: [nobody]}\n  two: 3\n", "utf-8")
+    folder = tmp_path / "registry" / "other_messages"
+    folder.mkdir(parents=True)
+    good = "title: t\nshort: s\nreleases: r\nmeaning: m\ndo: [d]\n"
+    files = {
+        "one.yml": "{title: t, forms: [short], see: [nobody, two]}",
+        "two.yml": "3",
+        "three.yml": f"{good}extra: 1\n",
+        "cut-off.yml": f"{good}see: [\n",
+        "Big_Name.yml": good,
+        "other.yaml": good,
+    }
+    for name, text in files.items():
+        (folder / name).write_text(text, "utf-8")
     with pytest.raises(InvalidInput) as caught:
-        read_other_messages(path)
-    told = str(caught.value)
-    assert all(
-        words in told for words in ("needs a text `short`", "says too little", "no message 'nobody'", "two: needs")
-    )
+        read_other_messages(folder)
+    told = [
+        str(problem).removeprefix("registry/other_messages/").partition(";")[0] for problem in caught.value.problems
+    ]
+    assert told == [
+        "Big_Name.yml:1: the name is no slug",
+        "cut-off.yml:7: not YAML: did not find expected node content",
+        *(f"one.yml:1: needs a text `{name}`" for name in ("short", "releases", "meaning")),
+        "one.yml:1: needs at least one text under `do`",
+        "one.yml:1: the form 'short' says too little to be recognised",
+        "one.yml:1: there is no message 'nobody'",
+        "other.yaml:1: the name is no slug",
+        "three.yml:1: has no use for `extra`",
+        "two.yml:1: needs a mapping",
+    ]
     old = tmp_path / "old_wordings.json"
     old.write_text('[\n{"text": "t", "first": "2.0", "last": "2.1"}\n]\n', "utf-8")
     with pytest.raises(InvalidInput, match=r"old_wordings.json:2: not an old wording: needs one of ids"):

@@ -13,7 +13,7 @@ from registry.troubleshooting import read_topics
 
 
 def test_every_topic_has_messages_with_pages() -> None:
-    topics = read_topics(DATA / "troubleshooting.yml", read_other_messages(DATA / "other_messages.yml"))
+    topics = read_topics(DATA / "troubleshooting.yml", read_other_messages(DATA / "other_messages"))
     assert [topic.key for topic in topics][:2] == ["installation", "compiler"]
     assert all(topic.messages for topic in topics)
 
