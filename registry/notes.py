@@ -77,7 +77,7 @@ def split_page(text: str) -> SplitPage:
     starts = [line for line, pattern in markers if pattern is _START]
     ends = [line for line, pattern in markers if pattern is _END]
     if len(starts) != 1 or len(ends) != 1 or ends[0].start < starts[0].start:
-        _refuse([_line_number(text, line) for line in starts], [_line_number(text, line) for line in ends])
+        _refuse(text, [_line_number(text, line) for line in starts], [_line_number(text, line) for line in ends])
     after_start = _LINE_BREAK.match(text, starts[0].end)
     begin = after_start.end() if after_start else starts[0].end
     between = text[begin : ends[0].start]
@@ -85,17 +85,63 @@ def split_page(text: str) -> SplitPage:
     return SplitPage(head=text[:begin], note=note, tail=text[begin + len(note) :])
 
 
+_NEED_NO_END = re.compile(
+    r"area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr"
+    r"|a|b|code|del|em|i|ins|kbd|mark|q|s|small|span|strong|sub|sup|u"
+)
+"""Empty elements, and those that Markdown ends with their paragraph."""
+_OPENED = re.compile(
+    r"<!--(?!.*?-->)|\{::\w+[^}/]*\}(?!.*?\{:/)|<(?P<end>/?)(?P<tag>[A-Za-z][A-Za-z0-9]*)(?=[\s/>])[^<>]*?(?P<own>/?)>",
+    re.DOTALL,
+)
+_SPAN_OF_CODE = re.compile(r"(`+)(?!`)(?:(?!\n\s*\n).)*?(?<!`)\1(?!`)", re.DOTALL)
+
+
+def check_closed(note: str, first_line: int) -> None:
+    """Raise MalformedPage if a note opens what it does not close: it would swallow what stands below it on the page."""
+    lines = list(_candidates(note))
+    number, code = 0, []
+    while number < len(lines):
+        line, number = lines[number], number + 1
+        if fence := _FENCE.fullmatch(line.text):
+            after = _after_fence(lines, number, fence, {})
+            if after == number and not ("`" in fence[1] and "`" in fence[2]):
+                _refuse_open(note, line.start, first_line, "a code fence", fence[1])
+            code.append((line.start, lines[after - 1].end))
+            number = after
+    for start, end in code:
+        note = note[:start] + re.sub(r"[^\r\n]", " ", note[start:end]) + note[end:]
+    note = _SPAN_OF_CODE.sub(lambda found: re.sub(r"[^\r\n]", " ", found[0]), note)
+    opened: list[tuple[str, int]] = []
+    for found in _OPENED.finditer(note):
+        tag = (found["tag"] or "").lower()
+        if not tag:
+            _refuse_open(note, found.start(), first_line, f"`{found[0]}`", "-->" if found[0] == "<!--" else "{:/}")
+        elif found["end"]:
+            opened = opened[: max((at for at, one in enumerate(opened) if one[0] == tag), default=len(opened))]
+        elif not _NEED_NO_END.fullmatch(tag) and not found["own"]:
+            opened.append((tag, found.start()))
+    for tag, start in opened:
+        _refuse_open(note, start, first_line, f"<{tag}>", f"</{tag}>")
+
+
+def _refuse_open(note: str, start: int, first_line: int, what: str, end: str) -> NoReturn:
+    line = first_line + len(_LINE_BREAK.findall(note, 0, start))
+    raise MalformedPage(line, f"the note opens {what} and does not close it; add `{end}` behind what is inside")
+
+
 def _line_number(text: str, line: _Line) -> int:
     return len(_LINE_BREAK.findall(text, 0, line.start)) + 1
 
 
-def _refuse(starts: list[int], ends: list[int]) -> NoReturn:
+def _refuse(text: str, starts: list[int], ends: list[int]) -> NoReturn:
     if not starts and not ends:
         raise MalformedPage(1, f"both markers are missing; put the note between `{START}` and `{END}`")
     if not starts:
         raise MalformedPage(ends[0], f"the START marker is missing; add the line `{START}` above the note")
     if not ends:
-        raise MalformedPage(starts[0], f"the END marker is missing; add the line `{END}` below the note, by itself")
+        reason = "or close the code fence that holds it" if END in text else "by itself"
+        raise MalformedPage(starts[0], f"the END marker is missing; add the line `{END}` below the note, {reason}")
     if len(starts) > 1:
         raise MalformedPage(starts[1], "a second START marker; keep one block (a quoted marker goes into a code fence)")
     if len(ends) > 1:
@@ -182,6 +228,12 @@ def digest(page: str) -> str:
     if matter:
         outside = _OWN_LINES.sub("", matter.group()) + outside[matter.end() :]
     return hashlib.sha256(outside.encode("utf-8")).hexdigest()[:32]
+
+
+def body_of(page: str) -> str:
+    """A page without its front matter."""
+    matter = _FRONT_MATTER.match(page)
+    return page[matter.end() :].lstrip("\n") if matter else page
 
 
 def front_matter_value(page: str, key: str) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from registry.errors import Problem
 from registry.ids import GB_ID, UPSTREAM_ID
 from registry.model import Note, Revision, Wordings
-from registry.notes import MalformedPage, digest, front_matter_value, is_marker, split_page
+from registry.notes import MalformedPage, check_closed, digest, front_matter_value, is_marker, split_page
 
 _PAGE_NAME = re.compile(rf"({GB_ID})\.md", re.IGNORECASE)
 
@@ -145,6 +145,7 @@ def _read_page(path: Path, known: Collection[str], *, check: bool) -> PageOnDisk
         raise _UnreadablePage(path.name, line, "not UTF-8; save the file as UTF-8") from error
     try:
         parts = split_page(text)
+        check_closed(parts.note, parts.note_line)
     except MalformedPage as error:
         raise _UnreadablePage(path.name, error.line, error.message) from error
     sealed_with = front_matter_value(text, "digest")

@@ -18,8 +18,8 @@ def json_file(gb: GraphBreak) -> str:
 
 
 def text_file(gb: GraphBreak) -> str:
-    """The page as text; not `.md`, which GitHub Pages may turn into HTML."""
-    return f"{API}/gb/{gb.gb_id}.md.txt"
+    """The body of the page. docs/_config.yml tells GitHub Pages to leave it as it is."""
+    return f"{API}/gb/{gb.gb_id}.md"
 
 
 def script_file(repro: Repro) -> str:

@@ -1,4 +1,4 @@
-"""What programs read: the API, the feed, the list for language models, plain-text twins."""
+"""What programs read: the API, the feed, the list for language models."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from registry.model import Registry
 from registry.snippets import Programs
 from sitegen.api import render_api
 from sitegen.feeds import render_feed, render_llms
-from sitegen.twin import render_twins
 
 
 def render_api_outputs(registry: Registry, programs: Programs, environment: jinja2.Environment) -> dict[str, str]:
     """Return {path under docs/: text}."""
     return {
         **render_api(registry, programs),
-        **render_twins(registry, programs, environment),
         **render_feed(registry, environment),
         **render_llms(registry, environment),
     }

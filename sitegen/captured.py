@@ -2,41 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from registry.messages import ParsedMessage, parse_message
 from registry.model import DatedRevision, Evidence, Example, GraphBreak
 from registry.source_text import is_source_code
-from registry.templates import collapse
 from registry.versions import version_key
 
 _GAPS = {
-    "context": "The registry gives no context.",
-    "explanation": "The registry gives no explanation.",
-    "hints": "The registry gives no hints.",
+    "Context": "The registry gives no context.",
+    "Explanation": "The registry gives no explanation.",
+    "Hints": "The registry gives no hints.",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One part of a message: as it was printed, and as it is registered."""
+    """One part of a wording, as it is registered."""
 
-    anchor: str
     title: str
-    printed: tuple[str, ...]
-    registered: tuple[str, ...]
+    """Its heading, which is an address that people have."""
+    texts: tuple[str, ...]
     """Empty for a gap."""
-    label: str
-    is_list: bool = False
 
     @property
-    def alike(self) -> bool:
-        return sorted(map(collapse, self.printed)) == sorted(map(collapse, self.registered))
+    def is_source(self) -> bool:
+        """Whether it is an expression that the registry's extractor could not evaluate."""
+        return self.title in _GAPS and bool(self.texts) and all(map(is_source_code, self.texts))
 
     @property
     def gap(self) -> str:
-        return _GAPS.get(self.anchor, "")
+        return _GAPS.get(self.title, "")
 
 
 def evidence_to_show(gb: GraphBreak | Example) -> Evidence | None:
@@ -56,27 +53,14 @@ def own_message(gb: GraphBreak, message: str) -> ParsedMessage:
     return whole
 
 
-def wording_fields(gb: GraphBreak, dated: DatedRevision, shown: Evidence | None) -> Iterator[Field]:
+def wording_fields(dated: DatedRevision) -> Iterator[Field]:
     """The four fields of a wording that Dynamo's registry has, in its order."""
-    printed = own_message(gb, shown.message) if shown else ParsedMessage()
     revision = dated.revision
-    hints = tuple("".join(group) for group in dated.hints if "".join(group).strip())
-    yield _field("graph-break-type", "Type", (printed.gb_type,), (revision.gb_type,))
-    yield _field("context", "Context", (printed.context,), (revision.context,))
-    yield _field("explanation", "Explanation", (printed.explanation,), (revision.explanation,))
-    yield _field("hints", "Hints", printed.hints, hints, is_list=True)
-
-
-def _field(
-    anchor: str, title: str, printed: Sequence[str], registered: Sequence[str], *, is_list: bool = False
-) -> Field:
-    texts = tuple(text for text in registered if text.strip())
-    source = bool(texts) and all(is_source_code(text) for text in texts) and anchor != "graph-break-type"
-    return Field(
-        anchor=anchor,
-        title=title,
-        printed=tuple(text for text in printed if text.strip()),
-        registered=texts,
-        label="In the registry (source code, not the text)" if source else "In the registry",
-        is_list=is_list,
-    )
+    fields = {
+        "Graph break type": [revision.gb_type],
+        "Context": [revision.context],
+        "Explanation": [revision.explanation],
+        "Hints": ["".join(group) for group in dated.hints],
+    }
+    for title, texts in fields.items():
+        yield Field(title=title, texts=tuple(text for text in texts if text.strip()))

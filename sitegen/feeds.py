@@ -14,7 +14,7 @@ from registry.taxonomy import UNCATEGORISED
 from sitegen.api_links import BASE, text_file
 from sitegen.changes import CHANGES, changes_in
 from sitegen.facets import list_link
-from sitegen.twin import one_line
+from sitegen.markdown import one_line
 
 FEED_ID = "tag:meta-pytorch.github.io,2025:compile-graph-break-site"
 """Names the feed for ever, also when the site moves."""

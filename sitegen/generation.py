@@ -132,7 +132,9 @@ class Generation:
             render_site(merge_registry(before, notes), self.root / "templates") for notes in (with_notes, no_notes)
         ]
         return {
-            gb_id: {line for version in versions for line in version.get(f"gb/{page_file(gb_id)}", "").splitlines()}
+            gb_id: {
+                line.strip() for version in versions for line in version.get(f"gb/{page_file(gb_id)}", "").splitlines()
+            }
             for gb_id in pages.altered
         }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -80,7 +81,7 @@ def read_source(docs: Path) -> JekyllSource:
     pages = _parse_pages(docs, with_front_matter, problems)
     layouts = _parse_pages(docs, _read_folder(docs, "_layouts"), problems)
     source = JekyllSource(
-        site={**site, "pages": [page.variables for page in pages]},
+        site={**site, "data": _read_data(docs), "pages": [page.variables for page in pages]},
         pages=pages,
         layouts={PurePosixPath(layout.path).stem: layout for layout in layouts},
         includes=_read_includes(docs, problems),
@@ -135,6 +136,12 @@ def _is_published(path: str, excluded: Iterable[str], included: Iterable[str]) -
 def _read_folder(docs: Path, name: str) -> dict[str, bytes]:
     files = sorted(path for path in (docs / name).rglob("*") if path.is_file())
     return {path.relative_to(docs).as_posix(): path.read_bytes() for path in files}
+
+
+def _read_data(docs: Path) -> dict[str, Any]:
+    """Jekyll reads more kinds of files than these."""
+    files = _read_folder(docs, "_data").items()
+    return {PurePosixPath(path).stem: json.loads(content) for path, content in files if path.endswith(".json")}
 
 
 def _parse_pages(docs: Path, files: Mapping[str, bytes], problems: list[Problem]) -> list[Page]:

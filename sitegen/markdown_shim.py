@@ -84,7 +84,10 @@ class _FencedCode(Preprocessor):
     def _set_aside(self, block: re.Match[str]) -> str:
         indent = block["indent"]
         code = re.sub(f"^{indent}", "", block["code"], flags=re.MULTILINE) if indent else block["code"]
-        return f"\n{indent}{self.md.htmlStash.store(highlight(code, _lexer(block['language']), _FORMATTER))}\n"
+        language = block["language"]
+        shown = highlight(code, _lexer(language), _FORMATTER)
+        shown = f'<div class="language-{html.escape(language or "plaintext")}">{shown}</div>'
+        return f"\n{indent}{self.md.htmlStash.store(shown)}\n"
 
 
 class _NoMarkdown(Preprocessor):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.model import GraphBreak, Registry, Sighting
+from registry.model import Registry, Sighting
 from sitegen.counts import Lists
-from sitegen.facets import list_link
 from sitegen.links import page_link
 
 
@@ -15,14 +14,6 @@ def how_often(sighting: Sighting) -> str:
     lines = "1 line" if sighting.sites == 1 else f"{sighting.sites} lines"
     ran = {None: "", 0: ", never ran", 1: ", ran once"}.get(sighting.ran, f", ran {sighting.ran} times")
     return f"at {lines}{ran}, torch {sighting.environment.torch}"
-
-
-def seen_in(gb: GraphBreak) -> list[dict[str, str]]:
-    """The programs that hit a break, each with the list of all that it hits."""
-    return [
-        {"name": one.name, "about": one.about, "often": how_often(one), "link": list_link(seen=one.name)}
-        for one in gb.sightings
-    ]
 
 
 def most_seen(registry: Registry) -> list[dict[str, Any]]:

@@ -12,7 +12,7 @@ _BADGES = {
     "bytecode": "edited bytecode",
 }
 _PLAIN = {
-    "config": "It happens only with a setting that is not the default.",
+    "config": "The program needs a setting that is not the default.",
     "private": "The program uses private parts of torch.",
     "contrived": "The code is valid, but unusual.",
     "bytecode": "We had to edit bytecode to trigger it.",

@@ -10,6 +10,7 @@ from pathlib import Path
 import jinja2
 
 from registry.glossary import term_anchor
+from sitegen import markdown
 from sitegen.by_release import variants
 from sitegen.code import escape_code
 from sitegen.escape import breakable, prose, verbatim
@@ -29,6 +30,9 @@ def template_environment(templates: Path) -> jinja2.Environment:
         keep_trailing_newline=True,
     )
     environment.filters |= {
+        "md": markdown.prose,
+        "plain": markdown.plain,
+        "fence": markdown.fence,
         "verbatim": verbatim,
         "prose": prose,
         "breakable": lambda text: breakable(text, prose),

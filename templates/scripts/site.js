@@ -14,25 +14,60 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-for (const code of document.querySelectorAll("[data-copy]")) {
+for (const pre of document.querySelectorAll("main pre")) {
+  const box = document.createElement("div");
   const button = document.createElement("button");
-  button.type = "button";
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", () => copy([...code.querySelectorAll("pre")], button));
-  code.querySelector("header, figcaption").append(button);
+  box.className = "code-box";
+  Object.assign(button, { type: "button", className: "copy", textContent: "Copy" });
+  button.addEventListener("click", () => copy(pre, button));
+  pre.replaceWith(box);
+  box.append(pre, button);
 }
 
-async function copy(parts, button) {
+async function copy(pre, button) {
   try {
-    await navigator.clipboard.writeText(parts.map((pre) => pre.textContent).join("\n"));
+    await navigator.clipboard.writeText(pre.textContent);
     button.textContent = "Copied";
   } catch {
     // No permission, or no secure address: the reader's own Ctrl-C will do.
-    getSelection().selectAllChildren(parts.find((pre) => !pre.hidden && !pre.closest("details")));
+    getSelection().selectAllChildren(pre);
     button.textContent = "Press Ctrl-C";
   }
   setTimeout(() => (button.textContent = "Copy"), 2000);
+}
+
+// The line that breaks, and what a fix does otherwise, are marked as whole lines.
+for (const example of document.querySelectorAll(".example")) {
+  const comparable = (line) => line.replace(/<[^>]*>|\s*# breaks here/g, "").replace(/(def |compile\()\w+/, "$1").trim();
+  const known = new Set(example.querySelector(".breaks code")?.innerHTML.split("\n").map(comparable));
+  for (const code of example.querySelectorAll(".sample code")) {
+    if (!code.closest("pre")) continue;
+    const broken = code.closest(".breaks");
+    const look = (line) => (broken ? /class="c1 here"/.test(line) && "here" : isNew(line) && "changed");
+    const isNew = (line) => comparable(line) && !known.has(comparable(line)) && !/^print\(torch\.compile\(/.test(comparable(line));
+    const whole = (line) => line.split("<span").length === line.split("</span").length; // no text over several lines
+    code.innerHTML = code.innerHTML
+      .replace(/\n((?:<\/span>)+)/g, "$1\n") // Jekyll's comments hold the end of their line
+      .split("\n")
+      .map((line) => (whole(line) && look(line) ? `<span class="line ${look(line)}">${line}</span>` : line))
+      .join("\n");
+  }
+}
+
+for (const heading of document.querySelectorAll("main :is(h2, h3)[id]")) {
+  const link = document.createElement("a");
+  Object.assign(link, { className: "permalink", href: `#${heading.id}`, textContent: "#" });
+  link.setAttribute("aria-label", `Link to "${heading.textContent}"`);
+  heading.append(link);
+}
+
+// A report to PyTorch is filled in with the first program and what torch prints.
+for (const link of document.querySelectorAll("a.report")) {
+  const parts = [".breaks pre", "#what-torch-prints ~ div pre"].map((place) => document.querySelector(place));
+  const fenced = parts.filter(Boolean).map((pre) => `\`\`\`\n${pre.textContent.trimEnd()}\n\`\`\``);
+  const body = ["### 🐛 Describe the bug", ...fenced, location.href, "### Versions"].join("\n\n");
+  const filled = `${link.href}&body=${encodeURIComponent(body)}`;
+  if (filled.length <= 7000) link.href = filled; // longer ones are refused
 }
 
 // Programs of one id stand one below the other; here only one of them is shown, chosen by its tab.
@@ -66,7 +101,7 @@ for (const tabs of document.querySelectorAll("nav.tabs")) {
       links[next].focus();
     });
   });
-  const firstIn = (torch) => links.findIndex((link) => link.dataset.firstIn.split(" ").includes(torch));
+  const firstIn = (torch) => links.findIndex((link) => link.dataset.firstIn.split(" ").includes(torch)); // else the first
   choose(Math.max(0, named()));
   addEventListener("hashchange", () => named() >= 0 && choose(named()));
   document.addEventListener("torch", () => named() < 0 && choose(Math.max(0, firstIn(document.documentElement.dataset.torch))));

@@ -17,9 +17,7 @@ from registry.model import (
     Revision,
     Unreached,
 )
-from registry.snippets import programs_of
-from sitegen.api_outputs import render_api_outputs
-from sitegen.templating import template_environment
+from sitegen.render import render_site
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, captured, knowledge, release, revision, site
 
@@ -126,4 +124,4 @@ def _ran(environment: Environment, sha256: str, message: str) -> Evidence:
 
 
 def api_files(registry: Registry, templates: Path = ROOT / "templates") -> dict[str, str]:
-    return render_api_outputs(registry, programs_of(registry), template_environment(templates))
+    return render_site(registry, templates)

@@ -1,17 +1,18 @@
-"""A small docs/ with the real theme: one page per hostile string, one per hand-written note, index, dashboard."""
+"""A small docs/: the real theme around pages that are generated for hostile strings and for hand-written notes."""
 
 from __future__ import annotations
 
-import json
 import shutil
-import string
 from pathlib import Path
+
+from registry.merge import merge_registry
+from registry.model import Note, Registry
+from sitegen.render import render_site
+from tests.samples import knowledge, release, revision
 
 REPOSITORY = Path(__file__).parents[2]
 FIXTURES = Path(__file__).parent / "fixtures"
 NOTES = sorted((FIXTURES / "notes").glob("*.md"))
-MENU = ("paste", "categories", "releases", "about", "api", "cost")
-"""Pages that menu and footer link to, besides those with a fixture of their own."""
 THEME = ("_config.yml", "_layouts", "_includes", "assets", "404.html", ".graph-break-site")
 
 HOSTILE = {
@@ -31,22 +32,43 @@ HOSTILE = {
 }
 
 
+NOTE_PAGES = {note.stem: f"gb/gb{100 + number:04}.html" for number, note in enumerate(NOTES)}
+"""Name of a note -> the page that has it."""
+
+
+def fixture_registry() -> Registry:
+    """An id for each hostile string, in all fields of two wordings, and one for each note."""
+    older = {anchor.upper(): [revision(f"old {text}", text, text, (text, text))] for anchor, text in HOSTILE.items()}
+    newest = {
+        gb_id: [revision(text, text, text, (text, text)), *older[gb_id]]
+        for gb_id, text in zip(older, HOSTILE.values(), strict=True)
+    }
+    notes = {f"GB{100 + number:04}": note.read_bytes().decode() for number, note in enumerate(NOTES)}
+    newest |= {gb_id: [revision("A note")] for gb_id in notes}
+    known = knowledge(newest, releases=[release("2.8.0", older), release("2.9.0", newest)])
+    written = {gb_id: Note(text=f"\n{text}\n", written_for="A note") for gb_id, text in notes.items()}
+    liquid = "\nNothing yet, {{ reader }} {% raw %}.\n"
+    written |= {gb_id: Note(text=liquid, written_for=newest[gb_id][0].gb_type) for gb_id in older}
+    return merge_registry(known, written)
+
+
 def write_fixture_site(docs: Path) -> None:
-    write_theme(docs)
-    (docs / "gb").mkdir()
-    for anchor, text in HOSTILE.items():
-        _write_page(docs, anchor, text, note="Nothing yet, {{ reader }} {% raw %}.")
-    for note in NOTES:
-        _write_page(docs, f"note-{note.stem}", "A note", note=note.read_bytes().decode())
-    items = "\n".join(
-        f'<li><a href="gb/{anchor}.html">{anchor.upper()}</a> — {_escape(text)}</li>'
-        for anchor, text in HOSTILE.items()
-    )
-    (docs / "index.md").write_text(_template("index.md").substitute(items=items), encoding="utf-8")
-    shutil.copy(FIXTURES / "dashboard.md", docs)
+    write_docs(fixture_registry(), docs)
     shutil.copy(FIXTURES / "liquid.html", docs)
-    for name in MENU:
-        (docs / f"{name}.md").write_text(_template("menu.md").substitute(name=name), encoding="utf-8")
+
+
+def write_docs(registry: Registry, docs: Path) -> None:
+    """What is written by hand in docs/, around pages that are rendered afresh."""
+    generated = {"index.md", "dashboard.md", "categories", "categories.md", "releases.md", "gb", "_data"}
+
+    def left_out(folder: str, names: list[str]) -> set[str]:
+        mine = generated if Path(folder) == REPOSITORY / "docs" else set()
+        return {name for name in names if name in mine or name.startswith("GB")}
+
+    shutil.copytree(REPOSITORY / "docs", docs, ignore=left_out)
+    for name, text in render_site(registry, REPOSITORY / "templates").items():
+        (docs / name).parent.mkdir(parents=True, exist_ok=True)
+        (docs / name).write_bytes(text.encode("utf-8"))
 
 
 def write_theme(docs: Path) -> None:
@@ -58,20 +80,3 @@ def write_theme(docs: Path) -> None:
             shutil.copytree(source, docs / name)
         else:
             shutil.copy(source, docs)
-
-
-def _write_page(docs: Path, anchor: str, text: str, note: str) -> None:
-    quoted = json.dumps(text, ensure_ascii=False)
-    page = _template("generated.md").substitute(
-        anchor=anchor, title=quoted, description=quoted, text=_escape(text), note=note
-    )
-    (docs / "gb" / f"{anchor.upper()}.md").write_bytes(page.encode())
-
-
-def _template(name: str) -> string.Template:
-    return string.Template((FIXTURES / name).read_text(encoding="utf-8"))
-
-
-def _escape(text: str) -> str:
-    """Write what Markdown, HTML or Liquid could take for markup as numeric character references."""
-    return "".join(f"&#{ord(char)};" if char in string.punctuation + "\n\t" else char for char in text)

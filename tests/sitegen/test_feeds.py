@@ -80,7 +80,7 @@ def test_both_builds_give_the_same_bytes(tmp_path: Path, base: str) -> None:
     build_with_jekyll(docs, tmp_path / "_site")
     with_ruby, without = files(tmp_path / "_site"), render_preview(docs)
     machine = [path for path in without if not path.endswith((".html", ".css", ".js", ".svg"))]
-    assert {*FEEDS, "api/v1/registry.json", "api/v1/gb/GB0001.json", "api/v1/gb/GB1001.md.txt"} <= {*machine}
+    assert {*FEEDS, "api/v1/registry.json", "api/v1/gb/GB0001.json", "api/v1/gb/GB1001.md"} <= {*machine}
     assert sorted(with_ruby) == sorted(without)
     assert [path for path in machine if with_ruby[path] != without[path]] == []
 
@@ -241,7 +241,7 @@ def test_llms_txt_keeps_to_its_convention_and_names_every_id_once(site: dict[str
     assert summary.startswith("> ")
     items = re.findall(r"^- \[(GBL?[\w-]+)\]\((.+?)\): (.*)$", text, re.MULTILINE)
     assert {gb_id: address for gb_id, address, _ in items} == {
-        gb.gb_id: f"{ORIGIN}/x/api/v1/gb/{gb.gb_id}.md.txt" for gb in small_registry()
+        gb.gb_id: f"{ORIGIN}/x/api/v1/gb/{gb.gb_id}.md" for gb in small_registry()
     }
     assert len(items) == len(small_registry())
     titles = {gb_id: shown for gb_id, _, shown in items}

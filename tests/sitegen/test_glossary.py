@@ -99,15 +99,10 @@ def about() -> BeautifulSoup:
 
 
 @pytest.fixture(scope="module")
-def pages(
-    overview: dict[str, BeautifulSoup], break_pages: dict[str, BeautifulSoup], about: BeautifulSoup
-) -> dict[str, BeautifulSoup]:
+def pages(overview: dict[str, BeautifulSoup], about: BeautifulSoup) -> dict[str, BeautifulSoup]:
     """Those that explain terms."""
     kinds = {name: page for name, page in overview.items() if name.startswith("categories/")}
-    return {"dashboard.md": overview["dashboard.md"], "taxonomy.md": overview["taxonomy.md"], **kinds} | {
-        **break_pages,
-        "about.md": about,
-    }
+    return {"dashboard.md": overview["dashboard.md"], **kinds, "about.md": about}
 
 
 def meanings(overview: dict[str, BeautifulSoup]) -> dict[str, str]:
@@ -160,12 +155,3 @@ def test_the_glossary_is_linked_from_every_page_and_from_about(about: BeautifulS
     footer = (ROOT / "docs" / "_includes" / "footer.html").read_text("utf-8")
     assert "'/glossary.html' | relative_url" in footer
     assert "(glossary.html)" in about.get_text()
-
-
-@pytest.mark.slow
-def test_about_and_the_table_agree_on_the_signs(break_pages: dict[str, BeautifulSoup], about: BeautifulSoup) -> None:
-    legend = break_pages["gb/GB0170.md"].select_one(".matrix > .small")
-    assert legend is not None
-    rows = dict(re.findall(r"^\| (✗ fix|[✗✓!–]) \| (.+) \|$", about.get_text(), re.MULTILINE))
-    assert len(rows) == 5
-    assert [f"{sign} {meaning}" for sign, meaning in rows.items() if f"{sign} {meaning}" not in legend.get_text()] == []

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 import pytest
-from bs4 import BeautifulSoup, Tag
+from bs4 import BeautifulSoup
 
 from generate_site import main
 from registry.merge import merge_registry
 from registry.model import DatedRevision, GraphBreak, Registry
 from sitegen.links import page_link
 from sitegen.preview import render_preview
-from sitegen.render import render_site
 from tests.committed import committed_registry
 from tests.conftest import ROOT
 from tests.samples import HOSTILE, knowledge, release, revision
 from tests.sitegen.built_pages import PageFacts, facts_of, page_facts
+from tests.sitegen.fixture_site import write_docs
 from tests.tools import build_with_jekyll
 
 ANCHORS = {"graph-break-type", "context", "explanation", "hints", "additional-information"}
@@ -50,26 +49,12 @@ def hostile_registry() -> Registry:
     return merge_registry(knowledge(newest, releases=[release("2.8.0", older), release("2.9.0", newest)]))
 
 
-def write_docs(registry: Registry, docs: Path) -> None:
-    """The real theme around pages that are rendered afresh."""
-    shutil.copytree(
-        ROOT / "docs",
-        docs,
-        ignore=shutil.ignore_patterns(
-            "GB*", "index.md", "dashboard.md", "categories", "categories.md", "releases.md", "data"
-        ),
-    )
-    for name, text in render_site(registry, ROOT / "templates").items():
-        (docs / name).parent.mkdir(parents=True, exist_ok=True)
-        (docs / name).write_bytes(text.encode("utf-8"))
-
-
 @dataclass(frozen=True, slots=True)
 class ReadPage:
     """What the tests here want of a page, so that it is read once."""
 
     shown: list[str]
-    """The newest wording as it stands; of an older one, what is left without the words that came later."""
+    """The fields of the newest wording, and each older one whole."""
     title: str
     heading: tuple[str, str]
     anchors: set[str]
@@ -86,11 +71,12 @@ class Pages(dict[str, ReadPage]):
 
     def __missing__(self, name: str) -> ReadPage:
         soup = BeautifulSoup((self.site / name).read_bytes(), "html.parser")
-        found = soup.select("p.registered, li.registered, .verbatim.old")
-        wordings = [one for one in found if not one.find_parent(hidden=True)]  # those of other releases are hidden
+        prints, *older = (one.find_parent("section") for one in soup.select("#what-torch-prints, #earlier-wordings"))
+        fields = prints.select("#graph-break-type ~ div pre") if prints else []
+        wordings = [*fields, *(pre for section in older if section for pre in section.select("pre"))]
         heading = soup.h1 or soup.new_tag("h1", id="")
         self[name] = ReadPage(
-            shown=[text for text in map(_without_later_words, wordings) if text.strip()],
+            shown=[pre.get_text().removesuffix("\n") for pre in wordings],
             title=soup.title.get_text() if soup.title else "",
             heading=(str(heading.get("id", "")), heading.get_text()),
             anchors={str(found["id"]) for found in soup.select("h2[id], h3[id]")},
@@ -98,12 +84,6 @@ class Pages(dict[str, ReadPage]):
             facts=facts_of(soup, f"/{name}"),
         )
         return self[name]
-
-
-def _without_later_words(wording: Tag) -> str:
-    if "old" not in wording.get_attribute_list("class"):
-        return wording.get_text()
-    return "".join(text for text in wording.strings if text.find_parent("ins") is None)
 
 
 @pytest.fixture(scope="module")
@@ -138,8 +118,16 @@ def texts_of(dated: DatedRevision) -> list[str]:
 
 def expected(gb: GraphBreak) -> list[str]:
     newest, *older = (texts_of(dated) for dated in gb.revisions)
-    folded = [text for (*fields,) in older for text in (*fields[:3], "\n".join(fields[3:]))]
-    return [text for text in (*newest, *folded) if text.strip()]
+    labels = ("Type", "Context", "Explanation")
+    whole = [
+        "\n".join(
+            f"{label}: {text}"
+            for label, text in zip([*labels, *["Hint"] * len(fields[3:])], fields, strict=True)
+            if text.strip()
+        )
+        for fields in older
+    ]
+    return [text for text in (*newest, *whole) if text.strip()]
 
 
 @pytest.mark.parametrize(("built", "part"), BUILDS, indirect=["built"], scope="module")

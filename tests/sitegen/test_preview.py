@@ -160,17 +160,13 @@ def test_links_are_relative_to_the_page(page: str, target: str, link: str) -> No
     assert link_from(page, target) == link
 
 
-def test_every_link_inside_the_site_leads_to_a_file(tmp_path: Path) -> None:
+def test_every_link_of_a_generated_page_leads_to_a_file(tmp_path: Path) -> None:
     """So that the pages can be opened straight from disk."""
     write_fixture_site(tmp_path / "docs")
-    for name in ("feed.xml", "opensearch.xml"):
-        write(tmp_path / "docs", name, "what the head of every page leads to")
-    for name in ("messages.md", "glossary.md", "tools.md", "learn/index.md"):
-        write(tmp_path / "docs", name, "---\nlayout: default\n---\nWhat the menu leads to.\n")
     site = render_preview(tmp_path / "docs")
     followed = 0
     for path in site:
-        if path.endswith(".html") and path != "404.html":
+        if path.startswith("gb/"):
             for tag in BeautifulSoup(site[path], "html5lib")(["a", "link", "img"]):
                 target = urlsplit(urljoin(f"file:///{path}", str(tag.get("href") or tag.get("src"))))
                 if target.scheme == "file":

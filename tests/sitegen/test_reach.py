@@ -10,7 +10,7 @@ from registry.merge import merge_registry
 from registry.model import Environment, Evidence, GraphBreak, Repro
 from registry.repros import parse_repro
 from sitegen.reach import reach_badge, reach_sentence
-from sitegen.release_table import upgrade_sentence
+from sitegen.release_facts import upgrade_sentence
 from tests.committed import committed_registry
 from tests.samples import knowledge, revision
 
