@@ -98,7 +98,6 @@ class BreakPages:
         return {
             "layout": "graph_break",
             "title": f"{gb.gb_id}: {gb.gb_type}",
-            "description": _description(gb),
             "permalink": page_permalink(gb),
             "render_with_liquid": False,
             "gb": gb.gb_id,
@@ -134,11 +133,6 @@ def _script(script: FindingScript | None) -> dict[str, Any] | None:
         "holds": where_it_holds(script),
         "shown": next((run for run in reversed(script.runs) if run.is_wrong), None),
     }
-
-
-def _description(gb: GraphBreak) -> str:
-    text = gb.repro.lead if gb.repro else gb.newest.explanation or gb.gb_type
-    return " ".join(text.split())[:200]
 
 
 def _lead(gb: GraphBreak, category: Category) -> str:

@@ -59,8 +59,9 @@ def _flow(value: Any) -> str:
 def _scalar(value: Any) -> str:
     """Bare where no reader of YAML takes it for anything but this text; else quoted as in JSON, which YAML includes."""
     bare = isinstance(value, str) and _BARE.fullmatch(value) and value.casefold() not in _OTHER_THAN_TEXT
-    return value if bare else json.dumps(value, ensure_ascii=False)
+    return value if bare else _quoted(value)
 
 
+_quoted = json.JSONEncoder(ensure_ascii=False).encode
 _BARE = re.compile(r"[A-Za-z/](?:[\w ./()-]*[\w.)])?|\d+(?:\.\d+){2,}", re.ASCII)
 _OTHER_THAN_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
