@@ -98,7 +98,10 @@ _SPAN_OF_CODE = re.compile(r"(`+)(?!`)(?:(?!\n\s*\n).)*?(?<!`)\1(?!`)", re.DOTAL
 
 
 def check_closed(note: str, first_line: int) -> None:
-    """Raise MalformedPage if a note opens what it does not close: it would swallow what stands below it on the page."""
+    """Raise MalformedPage if a note opens what it does not close, or the other way round.
+
+    It would swallow what stands below it on the page, or end what is around it.
+    """
     lines = list(_candidates(note))
     number, code = 0, []
     while number < len(lines):
@@ -117,17 +120,24 @@ def check_closed(note: str, first_line: int) -> None:
         tag = (found["tag"] or "").lower()
         if not tag:
             _refuse_open(note, found.start(), first_line, f"`{found[0]}`", "-->" if found[0] == "<!--" else "{:/}")
-        elif found["end"]:
-            opened = opened[: max((at for at, one in enumerate(opened) if one[0] == tag), default=len(opened))]
-        elif not _NEED_NO_END.fullmatch(tag) and not found["own"]:
+        elif found["end"] and (matching := [at for at, one in enumerate(opened) if one[0] == tag]):
+            opened = opened[: matching[-1]]
+        elif found["end"] and not _NEED_NO_END.fullmatch(tag):
+            message = f"the note closes <{tag}> and has not opened it; remove `{found[0]}`"
+            raise MalformedPage(_line_in(note, found.start(), first_line), message)
+        elif not found["end"] and not _NEED_NO_END.fullmatch(tag) and not found["own"]:
             opened.append((tag, found.start()))
     for tag, start in opened:
         _refuse_open(note, start, first_line, f"<{tag}>", f"</{tag}>")
 
 
 def _refuse_open(note: str, start: int, first_line: int, what: str, end: str) -> NoReturn:
-    line = first_line + len(_LINE_BREAK.findall(note, 0, start))
-    raise MalformedPage(line, f"the note opens {what} and does not close it; add `{end}` behind what is inside")
+    message = f"the note opens {what} and does not close it; add `{end}` behind what is inside"
+    raise MalformedPage(_line_in(note, start, first_line), message)
+
+
+def _line_in(note: str, start: int, first_line: int) -> int:
+    return first_line + len(_LINE_BREAK.findall(note, 0, start))
 
 
 def _line_number(text: str, line: _Line) -> int:

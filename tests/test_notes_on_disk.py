@@ -308,6 +308,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         opened(b"<details>"),
         "the note opens <details> and does not close it; add `</details>`",
     ),
+    "an end without a beginning": (opened(b"</div>"), "the note closes <div> and has not opened it; remove `</div>`"),
     "a comment that is open": (opened(b"<!-- later"), "the note opens `<!--` and does not close it; add `-->`"),
     "kramdown's own block": (opened(b"{::comment}"), "the note opens `{::comment}` and does not close it"),
     "a fence that is open": (

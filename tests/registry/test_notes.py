@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.model import Note
-from registry.notes import END, START, MalformedPage, digest, front_matter_value, seal, splice, split_page
+from registry.notes import END, START, MalformedPage, check_closed, digest, front_matter_value, seal, splice, split_page
 
 PAGE = f'---\ntitle: "T"\n---\n# head\n\n{START}\n\n{END}\n\ntail\n'
 FENCED_MARKERS = f"```html\n{START}\n{END}\n```"
@@ -135,3 +135,35 @@ def test_a_long_note_of_fences_that_stay_open_is_read_once() -> None:
 def test_a_value_without_quotes_is_read_as_it_stands() -> None:
     assert front_matter_value("---\r\nnote_for: plain words \r\n---\r\n", "note_for") == "plain words"
     assert front_matter_value("no front matter", "note_for") is None
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "a <br> b, a < b and c > d, <https://x.y>, <b>bold",
+        "<details>\n<summary>x</summary>\n\n<p>one\n</p>\n</details>",
+        "`<div>` and ``<!-- ` ``\n\n```html\n</div>\n<!--\n```\n\n~~~\n{::comment}\n~~~",
+        "x <!-- y\n--> z <div/> {::nomarkdown}\n<i>\n{:/nomarkdown}",
+    ],
+)
+def test_a_note_that_closes_what_it_opens_is_none_of_our_business(note: str) -> None:
+    check_closed(note, 1)
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        ("text\n\n<details>\n", 12),
+        ("<div>\n<div>\n</div>", 10),
+        ("one\n```\ncode", 11),
+        ("~~~~\n~~~", 10),
+        ("a\n<!-- b", 11),
+        ("{::comment}\nx", 10),
+        ("`a\n\n<div>\n\nb`", 12),
+        ("<table><tr></table>\n</section>", 11),
+    ],
+)
+def test_a_note_that_leaves_something_open_is_refused_with_its_line(note: str, line: int) -> None:
+    with pytest.raises(MalformedPage) as refused:
+        check_closed(note, 10)
+    assert refused.value.line == line
