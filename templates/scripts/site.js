@@ -56,7 +56,7 @@ for (const example of document.querySelectorAll(".example")) {
 
 for (const heading of document.querySelectorAll("main :is(h2, h3)[id]")) {
   const link = document.createElement("a");
-  Object.assign(link, { className: "permalink", href: `#${heading.id}`, textContent: "#" });
+  Object.assign(link, { className: "permalink", href: `#${heading.id}` });
   link.setAttribute("aria-label", `Link to "${heading.textContent}"`);
   heading.append(link);
 }
