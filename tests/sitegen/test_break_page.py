@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from difflib import ndiff
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from sitegen.break_page import MARK, BreakPages, answer_first
 from sitegen.by_release import choices
 from sitegen.captured import evidence_to_show, own_message
 from sitegen.facets import STATUSES
+from sitegen.render import render_site
 from sitegen.templating import template_environment
 from tests.committed import committed_breaks, committed_registry
 from tests.conftest import ROOT
@@ -360,3 +362,22 @@ def test_the_words_of_about_are_those_of_the_site() -> None:
     statuses = re.findall(r"^\| ([A-Z][\w, ]+) \|", (ROOT / "docs" / "about.md").read_text("utf-8"), re.MULTILINE)
     assert [name for name in statuses if name != "Status"][: len(STATUSES)] == list(STATUSES.values())
     assert choices(committed_registry())[0] == "2.15.0"
+
+
+def test_one_reworded_id_touches_its_own_files_and_the_lists_by_the_lines_that_changed() -> None:
+    before, registry = render_site(committed_registry(), ROOT / "templates"), committed_registry()
+    (newest, *older) = committed_breaks()["GB0033"].revisions
+    wording = replace(newest.revision, explanation=f"{newest.revision.explanation} In other words.")
+    reworded = replace(committed_breaks()["GB0033"], revisions=(replace(newest, revision=wording), *older))
+    breaks = tuple(reworded if gb.gb_id == "GB0033" else gb for gb in registry.breaks)
+    after = render_site(replace(registry, breaks=breaks), ROOT / "templates")
+    changed = {
+        name: sum(line[:2] in ("- ", "+ ") for line in ndiff(before[name].splitlines(), after[name].splitlines()))
+        for name in after
+        if before[name] != after[name]
+    }
+    own = {"gb/GB0033.md", "api/v1/gb/GB0033.md", "api/v1/gb/GB0033.json"}
+    assert changed.keys() - own <= {f"assets/data/{name}.js" for name in ("breaks", "wordings", "answers", "search")}
+    assert changed.keys() >= own
+    assert changed["gb/GB0033.md"] == 4  # the text and the digest, each once out and once in
+    assert max(changed.values()) <= 4
