@@ -1,4 +1,4 @@
-"""Python for a page of HTML: highlighted when it is generated, so that every build shows it alike."""
+"""Syntax highlighting for pages that are generated as HTML. It happens here, so that both builds show the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text as Markdown that kramdown, GitHub and an editor show alike, every character of it; facts as YAML above it."""
+"""Escape text for Markdown, so that kramdown and GitHub show every character; write facts as YAML front matter."""
 
 from __future__ import annotations
 

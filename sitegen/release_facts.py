@@ -95,29 +95,33 @@ def _facts(gb: GraphBreak, seen: InRelease) -> Iterator[tuple[str, str]]:
 
 
 def what_was_seen(ran: Evidence) -> str:
-    """In words, with the backends that say the same as eager in one: what nobody ran is not named."""
-    said = {backend: _said(ran, backend) for backend in ("eager", *_BACKENDS) if backend in ran.verdicts}
-    eager = said.pop("eager", "")
-    same = [_BACKENDS[backend] for backend, words in said.items() if ran.verdicts[backend] == ran.verdict]
-    parts = [eager, f"the same with {comma_list(same)}" if same else ""]
-    parts += [
-        f"with {_BACKENDS[backend]}, it {words}"
-        for backend, words in said.items()
-        if ran.verdicts[backend] != ran.verdict
-    ]
-    return "; ".join(filter(None, parts))
+    """What the program did, in words. Backends that did the same as eager share one phrase; others follow by name."""
+    others = {name: _otherwise(ran, backend) for backend, name in _BACKENDS.items() if backend in ran.verdicts}
+    same = [name for name, words in others.items() if not words]
+    return "; ".join(
+        [
+            _said(ran, "eager"),
+            *([f"the same with {comma_list(same)}"] if same else []),
+            *(f"with {name}, {words}" for name, words in others.items() if words),
+        ]
+    )
+
+
+def _otherwise(ran: Evidence, backend: str) -> str:
+    """How a backend differs from eager; empty if it does not."""
+    if ran.verdicts[backend] != ran.verdict:
+        return f"it {_said(ran, backend)}"
+    failing = {where[backend] for where in ran.fails_with.values() if backend in where}
+    return f"a fix fails{'' if 'always' in failing else ' in training'}" if failing else ""
 
 
 def _said(ran: Evidence, backend: str) -> str:
-    verdict = ran.verdicts[backend]
+    verdict = ran.verdicts.get(backend, "not run")
+    if verdict == "verified" and backend == "eager":
+        return f"breaks, {'every fix works' if all(ran.fixes.values()) else 'a fix works, but not every one'}"
     if verdict == "verified":
-        return f"breaks, {_fixes(ran)}" if backend == "eager" else "breaks, with a verified fix"
+        return "breaks, with a verified fix"
     if verdict == "other id":
         named = ran.ids[0] if backend == "eager" and ran.ids and not is_local(ran.ids[0]) else "another id"
         return f"gives {named}"
     return _VERDICTS.get(verdict, verdict)
-
-
-def _fixes(evidence: Evidence) -> str:
-    said = "every fix works" if all(evidence.fixes.values()) else "a fix works, but not every one"
-    return f"{said}, and not with every backend" if evidence.fails_with else said
