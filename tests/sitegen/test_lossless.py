@@ -71,12 +71,11 @@ class Pages(dict[str, ReadPage]):
 
     def __missing__(self, name: str) -> ReadPage:
         soup = BeautifulSoup((self.site / name).read_bytes(), "html.parser")
-        prints, *older = (one.find_parent("section") for one in soup.select("#what-torch-prints, #earlier-wordings"))
-        fields = prints.select("#graph-break-type ~ div pre") if prints else []
-        wordings = [*fields, *(pre for section in older if section for pre in section.select("pre"))]
+        fields = soup.select("section:has(> #what-torch-prints) #graph-break-type ~ div pre")
+        older = soup.select("section:has(> #earlier-wordings) pre")
         heading = soup.h1 or soup.new_tag("h1", id="")
         self[name] = ReadPage(
-            shown=[pre.get_text().removesuffix("\n") for pre in wordings],
+            shown=[pre.get_text().removesuffix("\n") for pre in (*fields, *older)],
             title=soup.title.get_text() if soup.title else "",
             heading=(str(heading.get("id", "")), heading.get_text()),
             anchors={str(found["id"]) for found in soup.select("h2[id], h3[id]")},
