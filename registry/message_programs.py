@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import hashlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,9 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.matching import Match, Matcher
 from registry.model import MessageProgram, MessageRun
-from registry.program_text import ProgramText
 from registry.repros import docstring_of, read_functions
 from registry.result_files import parse_environment, read_result_files
+from registry.snippets import parts_of
 
 KIND = "messages"
 SCHEMA = 1
@@ -43,7 +44,6 @@ def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
 
 def _parse_program(source: str, name: str, runs: list[MessageRun]) -> MessageProgram:
     module = ast.parse(source)
-    sha256 = ProgramText(source).sha256_with_lines
     functions, lead = read_functions(module, "message")
     fixes = {fix: docstring_of(node) for fix, node in functions.items() if fix.startswith("fixed")}
     if fixes and "eager" not in functions:
@@ -55,10 +55,12 @@ def _parse_program(source: str, name: str, runs: list[MessageRun]) -> MessagePro
         for target in node.targets
         if isinstance(target, ast.Name) and target.id in ("ENVIRONMENT", "REQUIRES")
     }
+    parts = parts_of(source, [one for one in functions if one in ("message", "eager", *fixes)])
+    sha256 = hashlib.sha256(repr(parts).encode()).hexdigest()  # what is printed names their lines
     return MessageProgram(
         name=name,
         lead=lead,
-        source=source,
+        parts=parts,
         sha256=sha256,
         fixes=fixes,
         environment=constants.get("ENVIRONMENT", {}),

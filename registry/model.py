@@ -632,7 +632,8 @@ class MessageProgram:
 
     name: str
     lead: str
-    source: str
+    parts: Mapping[str, str]
+    """Function -> the module of it that is run: with what it needs of the file, and nothing else."""
     sha256: str
     fixes: Mapping[str, str]
     """Function -> when to choose it."""

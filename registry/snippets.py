@@ -8,10 +8,9 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TypeGuard
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
 from registry.model import Registry, Repro
@@ -123,13 +122,14 @@ def programs_of(registry: Registry) -> Programs:
 class _Cutter:
     """Cuts the source of a repro into cards."""
 
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, entries: Collection[str] = ()) -> None:
         self.module = ast.parse(source)
         self.flags, self.config = by_fix(self.module, "FLAGS"), _value(self.module, "CONFIG")
         self.compile = by_fix(self.module, "COMPILE")
         self._lines = source.splitlines()
         self._needed = Statements(self.module)
-        self.entries = {node.name: node for node in self.module.body if _is_entry(node)}
+        functions = [node for node in self.module.body if isinstance(node, ast.FunctionDef)]
+        self.entries = {one.name: one for one in functions if one.name in entries or (not entries and _is_entry(one))}
         self._hidden = CONSTANTS | self.entries.keys()  # a runner calls and reads these
 
     def card(self, name: str) -> tuple[tuple[int, str], ...]:
@@ -173,6 +173,12 @@ class _Cutter:
         statements = self._needed.needed_by(fix, without=self._hidden - {fix}, set_up=True)
         added = self._text([node for node in statements if node not in self._unfixed], self.entries[fix])
         return re.sub(rf"\b{fix}\b", "fixed", "\n".join(added))
+
+    def part(self, name: str) -> str:
+        """A function with what it needs and all imports of torch, closed up."""
+        needed = self._needed.needed_by(name, without=self._hidden - {name}, set_up=True)
+        kept = [node for node in self.module.body if node in needed or is_plain_torch(node)]
+        return "\n".join(self._text(kept, self.entries[name])) + "\n"
 
     @cached_property
     def _options(self) -> list[str]:
@@ -228,6 +234,12 @@ def runnable_parts(source: str) -> dict[str, str]:
     return {name: cutter.runnable(name) for name in cutter.entries if name != "inputs"}
 
 
+def parts_of(source: str, names: Collection[str]) -> dict[str, str]:
+    """For each of these functions, which are all that a runner calls, a module of it and what it needs."""
+    cutter = _Cutter(source, names)
+    return {name: cutter.part(name) for name in names}
+
+
 def scripts(source: str) -> dict[str, str]:
     """For each of these functions, the script that "Copy" gives."""
     cutter = _Cutter(source)
@@ -253,10 +265,8 @@ def _taken_apart(source: str, fixes: tuple[tuple[str, str], ...], isolated: tupl
     )
 
 
-def _is_entry(node: ast.stmt) -> TypeGuard[ast.FunctionDef]:
-    return isinstance(node, ast.FunctionDef) and (
-        node.name in ("inputs", "broken") or node.name.startswith(("fixed", "isolated"))
-    )
+def _is_entry(function: ast.FunctionDef) -> bool:
+    return function.name in ("inputs", "broken") or function.name.startswith(("fixed", "isolated"))
 
 
 def _lines(statements: list[ast.stmt], function: ast.FunctionDef | None, lines: list[str]) -> Iterator[tuple[int, str]]:

@@ -31,9 +31,7 @@ def render_categories(registry: Registry, programs: Programs, environment: jinja
     kinds = [{**page, "example": _example(page["breaks"], programs)} for page in pages]
     return {
         "categories.md": index,
-        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(
-            kinds=kinds, newest=newest, uses=FirstUses(registry.glossary)
-        ),
+        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(kinds=kinds, newest=newest),
         **{f"categories/{page['category'].key}.md": template.render(page, statuses=STATUSES) for page in pages},
     }
 

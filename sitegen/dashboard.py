@@ -19,7 +19,6 @@ from sitegen.facets import EMITTED, STATUSES
 from sitegen.links import source_label, source_url
 from sitegen.programs import most_seen, program_rows
 from sitegen.release_changes import wording_in
-from sitegen.templating import FirstUses
 
 GAPS = ("context", "explanation", "hints")
 VERDICT_ORDER = ("verified", "reproduced", "stopped", "other id", "not applicable", "failed")
@@ -58,7 +57,6 @@ def dashboard_context(registry: Registry) -> dict[str, Any]:
         "costs": break_costs(registry),
         "most_seen": most_seen(registry),
         "programs": program_rows(registry, lists),
-        "uses": FirstUses(registry.glossary),
     }
 
 

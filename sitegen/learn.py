@@ -8,8 +8,7 @@ from typing import Any
 import jinja2
 
 from registry.model import Lesson, LessonRun, Registry
-from sitegen.code import highlight
-from sitegen.markdown_shim import markdown_converter
+from registry.pages import page_file
 from sitegen.sentences import device_name
 
 START = "start"
@@ -48,26 +47,25 @@ def lessons_about(registry: Registry, *names: str) -> list[Lesson]:
 
 def _titles(registry: Registry) -> dict[str, dict[str, str]]:
     """What a lesson may explain: name -> link and text."""
-    kinds = {one.key: {"page": f"../categories/{one.key}.html", "text": one.title} for one in registry.categories}
-    messages = {one.slug: {"page": f"../{one.page}", "text": one.title} for one in registry.other_messages}
+    kinds = {one.key: {"page": f"../categories/{one.key}.md", "text": one.title} for one in registry.categories}
+    messages = {one.slug: {"page": f"../messages/{one.slug}.md", "text": one.title} for one in registry.other_messages}
     breaks = {
-        gb.gb_id: {"page": f"../gb/{gb.gb_id.lower()}.html", "text": f"{gb.gb_id}: {gb.gb_type}"} for gb in registry
+        gb.gb_id: {"page": f"../gb/{page_file(gb.gb_id)}", "text": f"{gb.gb_id}: {gb.gb_type}"} for gb in registry
     }
     return {**kinds, **messages, **breaks}
 
 
 def _parts(lesson: Lesson) -> Iterator[dict[str, Any]]:
-    """The cells for the page: text as HTML, or code with what it printed in each run."""
-    to_html = markdown_converter()
+    """The cells for the page: text, or code with what it printed in each run."""
     number = 0
     for cell in lesson.cells:
         if cell.text:
-            yield {"text": to_html(cell.text), "code": "", "outputs": []}
+            yield {"text": cell.text, "code": "", "outputs": []}
             continue
         outputs = [(run, run.outputs[number]) for run in lesson.runs]
         yield {
             "text": "",
-            "code": highlight(cell.code),
+            "code": cell.code,
             "outputs": [
                 {
                     "place": _place(run),

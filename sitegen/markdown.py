@@ -7,9 +7,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-_CODE_SPAN = re.compile(r"(`[^`]+`)")
 _MARKUP = re.compile(r"[\\`*\[\]<>{}|~$#]|(?<![^\W_])_|_(?![^\W_])|^[-+#=:](?=\s)|(?<=^\d)[.)](?=\s)")
 """What a backslash makes plain. An underscore between letters is."""
+_PROSE = re.compile(rf"(?P<code>`[^`]+`)|{_MARKUP.pattern}")
 _REFERENCE = re.compile(r"&(?=#?\w)|[\n\t]|^ | $|(?<= ) | (?= )")
 """What only a number makes plain: a space that would be folded, or what would be taken for such a number."""
 
@@ -21,8 +21,7 @@ def plain(text: str) -> str:
 
 def prose(text: str) -> str:
     """A paragraph of our own, in which only `code` between two backticks is markup."""
-    pieces = enumerate(_CODE_SPAN.split(one_line(text)))
-    return "".join(piece if number % 2 else _MARKUP.sub(r"\\\g<0>", piece) for number, piece in pieces)
+    return _PROSE.sub(lambda found: found["code"] or f"\\{found[0]}", one_line(text))
 
 
 def one_line(text: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import jinja2
 
-from registry.glossary import term_anchor
 from registry.model import Registry
 from registry.snippets import Programs
 from sitegen.break_cost import render_cost
@@ -20,9 +19,7 @@ def render_overview(registry: Registry, programs: Programs, environment: jinja2.
     """Return {path under docs/: text}."""
     return {
         "dashboard.md": environment.get_template("dashboard.md.j2").render(dashboard_context(registry)),
-        "glossary.md": environment.get_template("glossary.md.j2").render(
-            terms=[(term_anchor(term), term, meaning) for term, meaning in registry.glossary.items()]
-        ),
+        "glossary.md": environment.get_template("glossary.md.j2").render(terms=registry.glossary.items()),
         **render_cost(registry, environment),
         **render_fix_benchmark(registry, environment),
         **render_releases(registry, environment),

@@ -10,15 +10,14 @@ from pathlib import Path
 import jinja2
 
 from registry.glossary import term_anchor
+from registry.pages import page_file
 from sitegen import markdown
 from sitegen.by_release import variants
-from sitegen.code import escape_code
-from sitegen.escape import breakable, prose, verbatim
+from sitegen.escape import prose, verbatim
 from sitegen.links import page_link
 from sitegen.sentences import device_name
 
-_GAPS = re.compile(r"\n(?:[ \t]*\n)+")
-_CODE = re.compile(r"(<code>.*?</code>)")
+_CODE = re.compile(r"(`[^`]+`)")
 
 
 def template_environment(templates: Path) -> jinja2.Environment:
@@ -35,13 +34,12 @@ def template_environment(templates: Path) -> jinja2.Environment:
         "fence": markdown.fence,
         "verbatim": verbatim,
         "prose": prose,
-        "breakable": lambda text: breakable(text, prose),
         "explained": _explained,
         "quoted": _quoted,
-        "tidy": _tidy,
-        "code_text": escape_code,
         "device": device_name,
         "page_link": page_link,
+        "page_file": lambda gb: f"gb/{page_file(gb.gb_id)}",
+        "file": _file,
     }
     environment.globals["variants"] = variants
     return environment
@@ -52,35 +50,35 @@ class FirstUses:
 
     def __init__(self, glossary: Mapping[str, str], root: str = "") -> None:
         self._root = root
-        self._left = {verbatim(term).casefold(): (term, meaning) for term, meaning in glossary.items()}
-        longest_first = sorted(self._left, key=len, reverse=True)
+        self._left = {term.casefold(): (term, meaning) for term, meaning in glossary.items()}
+        longest_first = sorted(map(re.escape, self._left), key=len, reverse=True)
         # Not in a longer name: graph-break, guard_or_false, torch.fx.graph.
-        terms = rf"(?<!&#45;)(?<!&#95;)(?<!\.)\b({'|'.join(map(re.escape, longest_first))})s?\b(?!&#(?:45|95);)"
+        terms = rf"(?<![-_.\w])({'|'.join(longest_first)})s?(?![-_\w]|\\_)"
         self._terms = re.compile(terms if glossary else r"(?!)", re.IGNORECASE)
 
-    def explain(self, html: str) -> str:
-        """Link the terms in escaped text that were not linked before; code stays as it is."""
-        pieces = _CODE.split(html)
-        return "".join(one if one.startswith("<code>") else self._terms.sub(self._link, one) for one in pieces)
+    def explain(self, text: str) -> str:
+        """Link the terms in Markdown that were not linked before; code stays as it is."""
+        pieces = _CODE.split(text)
+        return "".join(one if one.startswith("`") else self._terms.sub(self._link, one) for one in pieces)
 
     def _link(self, found: re.Match[str]) -> str:
         term, meaning = self._left.pop(found[1].casefold(), ("", ""))
         if not term:
             return found[0]
-        title = verbatim(meaning.replace("`", ""))
-        return f'<a class="term" href="{self._root}glossary.html#{term_anchor(term)}" title="{title}">{found[0]}</a>'
+        title = meaning.replace("`", "").replace('"', "'")
+        return f'[{found[0]}]({self._root}glossary.md#{term_anchor(term)} "{title}")'
 
 
 def _explained(text: str, uses: FirstUses) -> str:
-    """Escape a sentence as `prose` does, and explain the terms that the page uses here first."""
-    return uses.explain(prose(text))
+    """A paragraph of our own, as `md` gives it, with the terms explained that the page uses here first."""
+    return uses.explain(markdown.prose(text))
+
+
+def _file(address: str) -> str:
+    """A page's file, from its address: where GitHub finds it."""
+    return address.replace(".html", ".md")
 
 
 def _quoted(text: str) -> str:
     """A YAML double-quoted scalar: JSON's strings are a subset."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def _tidy(html: str) -> str:
-    """No blank lines: they are where branches of a template were not taken."""
-    return _GAPS.sub("\n", html.strip()) + "\n"

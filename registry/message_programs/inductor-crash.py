@@ -10,7 +10,7 @@ def twice(x: torch.Tensor) -> torch.Tensor:
 
 
 @twice.register_fake
-def _(x):
+def like(x):
     return torch.empty_like(x)
 
 

@@ -15,14 +15,14 @@ exact = torch.library.custom_op("pending_symbol::exact", positions, mutates_args
 
 
 @wasteful.register_fake
-def _(x):
+def two_symbols(x):
     torch.library.get_ctx().new_dynamic_size()  # nobody uses this one
     n = torch.library.get_ctx().new_dynamic_size()
     return x.new_empty(n, x.dim(), dtype=torch.int64)
 
 
 @exact.register_fake
-def _(x):
+def one_symbol(x):
     n = torch.library.get_ctx().new_dynamic_size()
     return x.new_empty(n, x.dim(), dtype=torch.int64)
 

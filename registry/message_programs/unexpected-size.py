@@ -10,7 +10,7 @@ def twice(x: torch.Tensor) -> torch.Tensor:
 
 
 @twice.register_fake
-def _(x):
+def half_the_size(x):
     return torch.empty_like(x)  # wrong: half of the real size
 
 
@@ -20,7 +20,7 @@ def twice_fixed(x: torch.Tensor) -> torch.Tensor:
 
 
 @twice_fixed.register_fake
-def _(x):
+def the_size(x):
     return x.new_empty(2 * x.shape[0])
 
 

@@ -44,7 +44,7 @@ for (const example of document.querySelectorAll(".example")) {
     if (!code.closest("pre")) continue;
     const broken = code.closest(".breaks");
     const look = (line) => (broken ? /class="c1 here"/.test(line) && "here" : isNew(line) && "changed");
-    const isNew = (line) => comparable(line) && !known.has(comparable(line)) && !/^print\(torch\.compile\(/.test(comparable(line));
+    const isNew = (line) => comparable(line) && !known.has(comparable(line)) && !/^print\((torch\.compile\(|\w+\(\)\)$)/.test(comparable(line));
     const whole = (line) => line.split("<span").length === line.split("</span").length; // no text over several lines
     code.innerHTML = code.innerHTML
       .replace(/\n((?:<\/span>)+)/g, "$1\n") // Jekyll's comments hold the end of their line

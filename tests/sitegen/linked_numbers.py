@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from urllib.parse import parse_qs, urlsplit
 
-from bs4 import BeautifulSoup
-
 from registry.model import Registry
 from sitegen.by_release import choices
 from sitegen.facets import Facets, facets_of
+from tests.sitegen.overview_pages import html_of
 
 
 def linked_numbers(page: str) -> Iterator[tuple[int, str]]:
     """Yield (number, the link it stands in) for every number that links to the home page; a bar's name ends with it."""
-    for link in BeautifulSoup(page, "html.parser").select("a[href*='index.html']:not([href*='learn/'])"):
+    for link in html_of(page).select("a[href*='index.html']:not([href*='learn/'])"):
         yield int(link.get_text().split()[-1]), str(link["href"]).removeprefix("../")
 
 
 def bare_numbers(page: str) -> list[str]:
     """Cells of tables with a number that links nowhere; zero has no list."""
-    cells = BeautifulSoup(page, "html.parser").find_all("td")
+    cells = html_of(page).find_all("td")
     return [text for cell in cells if (text := cell.get_text()).isdigit() and text != "0" and not cell.find("a")]
 
 

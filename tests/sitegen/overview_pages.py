@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 
+from bs4 import BeautifulSoup
+
+from registry.notes import body_of
 from registry.snippets import programs_of
 from registry.taxonomy import read_taxonomy
+from sitegen.markdown_shim import markdown_converter
 from sitegen.overview import render_overview
 from sitegen.templating import template_environment
 from tests.committed import committed_registry
@@ -18,3 +22,8 @@ KINDS = [category.key for category in read_taxonomy(ROOT / "registry" / "taxonom
 def real_pages() -> dict[str, str]:
     registry = committed_registry()
     return render_overview(registry, programs_of(registry), template_environment(ROOT / "templates"))
+
+
+def html_of(page: str) -> BeautifulSoup:
+    """What a page's Markdown is; its layout, and the links to addresses, are not in it."""
+    return BeautifulSoup(markdown_converter()(body_of(page)), "html5lib")

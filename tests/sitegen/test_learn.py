@@ -13,6 +13,7 @@ from registry.merge import merge_registry
 from registry.model import Cell, CellOutput, Environment, Lesson, LessonRun, Registry
 from sitegen.learn import lessons_about, render_learn
 from sitegen.templating import template_environment
+from tests.sitegen.overview_pages import html_of
 
 pytestmark = pytest.mark.slow
 
@@ -37,7 +38,7 @@ def lesson(name: str, *, runs: tuple[LessonRun, ...] = ()) -> Lesson:
 
 
 def page(texts: dict[str, str], name: str) -> BeautifulSoup:
-    return BeautifulSoup(texts[name].partition("{::nomarkdown}")[2].rpartition("{:/nomarkdown}")[0], "html.parser")
+    return html_of(texts[name])
 
 
 def text_of(found: BeautifulSoup, selector: str) -> str:
@@ -55,13 +56,16 @@ def test_a_page_has_text_code_outputs_and_pictures(registry: Registry) -> None:
     found = page(texts, "learn/one-thing.md")
     assert text_of(found, "strong") == "text"
     assert "{{ braces }}" in found.get_text()
-    assert text_of(found, "pre.code") == "print(x < 1)"
-    outputs = [one.get_text() for one in found.select(".output")]
-    assert outputs == ["CPU (our cpu), torch 2.13.0out < 1\n", "CUDA (our cuda), torch 2.13.0other"]
+    assert text_of(found, ".language-python").strip() == "print(x < 1)"
+    assert [one.get_text().strip() for one in found.select(".language-text")] == ["out < 1", "other"]
+    assert [one.get_text() for one in found.select("em")][1:] == [
+        "CPU (our cpu), torch 2.13.0",
+        "CUDA (our cuda), torch 2.13.0",
+    ]
     assert [image["src"] for image in found.select("img")] == ["../assets/learn/one-thing-cpu-1.svg"]
-    assert [link["href"] for link in found.select("#explains + ul a")] == ["../gb/gb0039.html"]
+    assert [link["href"] for link in found.select("#pages-about-this-topic + ul a")] == ["../gb/GB0039.md"]
     start = page(texts, "learn/index.md")
-    assert [link["href"] for link in start.select("#lessons + ul a")] == ["one-thing.html"]
+    assert [link["href"] for link in start.select("#the-lessons + ul a")] == ["one-thing.md"]
     assert "We have not run this version yet" in start.get_text()
 
 
