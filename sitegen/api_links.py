@@ -18,7 +18,7 @@ def json_file(gb: GraphBreak) -> str:
 
 
 def text_file(gb: GraphBreak) -> str:
-    """The body of the page. docs/_config.yml tells GitHub Pages to leave it as it is."""
+    """The body of the page: the builds write it, it is not in docs/."""
     return f"{API}/gb/{gb.gb_id}.md"
 
 

@@ -1,4 +1,7 @@
-"""What Jekyll reads in docs/: its settings, pages with front matter, layouts, includes, files to copy."""
+"""What Jekyll reads in docs/: its settings, pages with front matter, layouts, includes, files to copy.
+
+The plain text of each id's page is one of these: docs/_plugins/plain_text.rb makes it for Jekyll.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,11 @@ class Page:
     @property
     def variables(self) -> Mapping[str, Any]:
         """What Liquid knows of it, as `page` in the page itself and in the list `site.pages`."""
-        return {**self.settings, "name": self.path.rpartition("/")[2], "path": self.path, "url": self.url}
+        return {**self.settings, "name": self.name, "path": self.path, "url": self.url}
+
+    @property
+    def name(self) -> str:
+        return self.path.rpartition("/")[2]
 
     @property
     def output(self) -> str:
@@ -79,13 +86,14 @@ def read_source(docs: Path) -> JekyllSource:
     files = {path: (docs / path).read_bytes() for path in _published_paths(docs, site)}
     with_front_matter = {path: content for path, content in files.items() if _HAS_FRONT_MATTER.match(content)}
     pages = _parse_pages(docs, with_front_matter, problems)
+    texts = {f"api/v1/gb/{page.name}": page.body.lstrip("\n").encode() for page in pages if "gb" in page.settings}
     layouts = _parse_pages(docs, _read_folder(docs, "_layouts"), problems)
     source = JekyllSource(
         site={**site, "data": _read_data(docs), "pages": [page.variables for page in pages]},
         pages=pages,
         layouts={PurePosixPath(layout.path).stem: layout for layout in layouts},
         includes=_read_includes(docs, problems),
-        static_files={path: content for path, content in files.items() if path not in with_front_matter},
+        static_files={**texts, **{path: files[path] for path in files if path not in with_front_matter}},
     )
     problems += _conflicts(docs, source)
     if problems:

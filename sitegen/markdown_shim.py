@@ -29,7 +29,9 @@ from pygments.util import ClassNotFound
 
 _EXTENSIONS = ("tables", "md_in_html", "footnotes", "def_list", "sane_lists")
 _ESCAPABLE = ("<", ":", "|", '"', "'", "$", "=", "~")  # by a backslash, beyond what python-markdown has
-_FORMATTER: HtmlFormatter[str] = HtmlFormatter(wrapcode=True)
+_FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
+_STATEMENTS = re.compile(r"""(?<=\n\n)(?=(?:def|import|from|torch|print)\b)(?!(?:.|\n)*(?:'''|\"\"\"))""")
+"""Where code is cut: cards have imports, inputs and calls in common. Not in a string of several lines."""
 
 
 def markdown_converter() -> Callable[[str], str]:
@@ -85,7 +87,8 @@ class _FencedCode(Preprocessor):
         indent = block["indent"]
         code = re.sub(f"^{indent}", "", block["code"], flags=re.MULTILINE) if indent else block["code"]
         language = block["language"]
-        shown = highlight(code, _lexer(language), _FORMATTER)
+        shown = "".join(_highlighted(part, language) for part in _STATEMENTS.split(code))
+        shown = f'<div class="highlight"><pre><span></span><code>{shown}</code></pre></div>'
         shown = f'<div class="language-{html.escape(language or "plaintext")}">{shown}</div>'
         return f"\n{indent}{self.md.htmlStash.store(shown)}\n"
 
@@ -100,6 +103,11 @@ class _NoMarkdown(Preprocessor):
 
     def _set_aside(self, block: re.Match[str]) -> str:
         return f"\n{self.md.htmlStash.store(block['html'].rstrip())}\n"
+
+
+@lru_cache(4096)
+def _highlighted(code: str, language: str) -> str:
+    return highlight(code, _lexer(language), _FORMATTER)
 
 
 @lru_cache

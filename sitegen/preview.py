@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,15 +24,47 @@ from sitegen.site_folder import FolderChanges, write_site
 def render_preview(docs: Path) -> dict[str, bytes]:
     """Return {path under _site/: content} for everything in `docs`; write nothing."""
     source = read_source(docs)
-    renderer = _Renderer(docs, source)
     site = dict(source.static_files)
     problems: list[Problem] = []
-    for page in source.pages:
-        with collected(problems):
-            site[page.output] = renderer.render(page).encode()
+    for pages, found in _render_all(docs, source):
+        site |= pages
+        problems += found
     if problems:
         raise InvalidInput(sorted(set(problems)))
     return site
+
+
+_Rendered = tuple[dict[str, bytes], list[Problem]]
+
+
+def _render_all(docs: Path, source: JekyllSource) -> list[_Rendered]:
+    """With one process per core, where a process can be forked: it has then read everything already."""
+    cores = os.cpu_count() or 1
+    forks = "fork" in multiprocessing.get_all_start_methods() and threading.active_count() == 1
+    if cores == 1 or not forks or len(source.pages) < _MANY:
+        return [_render_some(docs, source, slice(None))]
+    with ProcessPoolExecutor(cores, mp_context=multiprocessing.get_context("fork")) as pool:
+        _inherited[:] = [(docs, source)]
+        return list(pool.map(_render_inherited, [slice(first, None, cores) for first in range(cores)]))
+
+
+_MANY = 100
+_inherited: list[tuple[Path, JekyllSource]] = []
+"""What the processes that are forked next have to render."""
+
+
+def _render_inherited(part: slice) -> _Rendered:
+    return _render_some(*_inherited[0], part)
+
+
+def _render_some(docs: Path, source: JekyllSource, part: slice) -> _Rendered:
+    renderer = _Renderer(docs, source)
+    site: dict[str, bytes] = {}
+    problems: list[Problem] = []
+    for page in source.pages[part]:
+        with collected(problems):
+            site[page.output] = renderer.render(page).encode()
+    return site, problems
 
 
 def write_preview(docs: Path, destination: Path) -> FolderChanges:

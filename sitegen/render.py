@@ -9,12 +9,10 @@ import jinja2
 from registry.advice import advice_of
 from registry.errors import InvalidInput, Problem
 from registry.model import Registry
-from registry.notes import body_of
 from registry.pages import page_file
 from registry.snippets import programs_of
 from registry.stylesheet import read_stylesheet
 from sitegen.answers import render_answers
-from sitegen.api_links import text_file
 from sitegen.api_outputs import render_api_outputs
 from sitegen.break_page import BreakPages
 from sitegen.compact import compact, data_script
@@ -43,8 +41,7 @@ def _render_all(registry: Registry, templates: Path) -> dict[str, str]:
     pages = BreakPages(registry, programs, environment)
     texts = {}
     for gb in registry:
-        texts[f"gb/{page_file(gb.gb_id)}"] = page = pages.render(gb)
-        texts[text_file(gb)] = body_of(page)
+        texts[f"gb/{page_file(gb.gb_id)}"] = pages.render(gb)
     texts["_data/registry.json"] = render_layout_data(registry)
     texts |= render_home(registry, advice, environment)
     texts |= render_paste(registry)

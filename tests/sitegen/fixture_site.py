@@ -13,7 +13,7 @@ from tests.samples import knowledge, release, revision
 REPOSITORY = Path(__file__).parents[2]
 FIXTURES = Path(__file__).parent / "fixtures"
 NOTES = sorted((FIXTURES / "notes").glob("*.md"))
-THEME = ("_config.yml", "_layouts", "_includes", "assets", "404.html", ".graph-break-site")
+THEME = ("_config.yml", "_layouts", "_includes", "_plugins", "assets", "404.html", ".graph-break-site")
 
 HOSTILE = {
     "gb0000": "__init__ and *args, **kwargs, _x_",

@@ -17,6 +17,7 @@ from bs4 import BeautifulSoup
 
 from registry.merge import merge_registry
 from registry.model import Registry
+from registry.notes import body_of
 from sitegen.feeds import entries_of, render_feed
 from sitegen.preview import render_preview
 from sitegen.render import render_site
@@ -83,6 +84,8 @@ def test_both_builds_give_the_same_bytes(tmp_path: Path, base: str) -> None:
     assert {*FEEDS, "api/v1/registry.json", "api/v1/gb/GB0001.json", "api/v1/gb/GB1001.md"} <= {*machine}
     assert sorted(with_ruby) == sorted(without)
     assert [path for path in machine if with_ruby[path] != without[path]] == []
+    page = (docs / "gb" / "GB1001.md").read_bytes().decode()
+    assert without["api/v1/gb/GB1001.md"].decode() == body_of(page)
 
 
 @pytest.mark.jekyll
