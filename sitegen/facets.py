@@ -21,13 +21,15 @@ STATUSES = {
 }
 """Status in a release -> its name on the site; first of what the release emits, best first."""
 
+_PLACES = {status: place for place, status in enumerate(STATUSES)}
+
 EMITTED = tuple(status for status in STATUSES if status not in ("retired", "absent"))
 """Those of ids that the release emits."""
 
 
 def statuses(gb: GraphBreak, releases: Iterable[str]) -> str:
     """For the scripts: a digit per release, the place of its status there in STATUSES."""
-    return "".join(str(list(STATUSES).index(gb.status_in(torch))) for torch in releases)
+    return "".join(str(_PLACES[gb.status_in(torch)]) for torch in releases)
 
 
 FACETS = {
