@@ -15,7 +15,8 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.matching import Match, Matcher
 from registry.model import MessageProgram, MessageRun
-from registry.program_text import ProgramText
+from registry.parse_cache import ParseCache
+from registry.program_text import program_text
 from registry.repros import docstring_of, read_functions
 from registry.result_files import parse_environment, read_result_files
 
@@ -27,23 +28,25 @@ def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
     """Return name -> program, each with its runs; every unreadable file at once as InvalidInput."""
     programs: dict[str, MessageProgram] = {}
     problems: list[Problem] = []
+    before = ParseCache("messages", dump=str, load=str)
     runs = read_result_files(folder, KIND, SCHEMA, _parse_runs)
     for path in sorted(folder.glob("*.py")):
         source = read_data_file(path)
         own = [one[path.stem] for one in runs if path.stem in one]
         try:
-            programs[path.stem] = _parse_program(source, path.stem, own)
+            programs[path.stem] = _parse_program(source, path.stem, own, before)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             problems.append(Problem(f"registry/message_programs/{path.name}:{line}", str(error)))
+    before.save()
     if problems:
         raise InvalidInput(problems)
     return programs
 
 
-def _parse_program(source: str, name: str, runs: list[MessageRun]) -> MessageProgram:
+def _parse_program(source: str, name: str, runs: list[MessageRun], before: ParseCache[str]) -> MessageProgram:
     module = ast.parse(source)
-    sha256 = ProgramText(source).sha256_with_lines
+    sha256 = before.recall(source, lambda: program_text(source).sha256_with_lines)
     functions, lead = read_functions(module, "message")
     fixes = {fix: docstring_of(node) for fix, node in functions.items() if fix.startswith("fixed")}
     if fixes and "eager" not in functions:

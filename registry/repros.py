@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Collection, Iterable
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,19 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import id_of_program, is_gb_id
 from registry.model import LIMIT_KINDS, Repro
 from registry.parse_cache import ParseCache
-from registry.program_text import ProgramText
+from registry.program_text import program_text
 
 
 def read_repros(folder: Path) -> dict[str, Repro]:
     """Return name of the program -> Repro; every unreadable file at once as InvalidInput."""
     repros: dict[str, Repro] = {}
     problems: list[Problem] = []
-    parsed_before = ParseCache()
+    parsed_before = ParseCache("programs", dump=_as_json, load=_from_json)
     for path in sorted(folder.glob("*.py")):
         try:
-            repros[path.stem] = parsed_before.parse(read_data_file(path), path.stem, parse_repro)
+            source = read_data_file(path)
+            parse = partial(parse_repro, source, path.stem)
+            repros[path.stem] = parsed_before.recall(f"{path.stem}\n{source}", parse)
         except InvalidInput as error:
             problems += error.problems
         except (SyntaxError, ValueError) as error:
@@ -34,6 +38,14 @@ def read_repros(folder: Path) -> dict[str, Repro]:
     if problems:
         raise InvalidInput(problems)
     return repros
+
+
+def _as_json(repro: Repro) -> dict[str, Any]:
+    return {field.name: getattr(repro, field.name) for field in fields(Repro)}
+
+
+def _from_json(known: dict[str, Any]) -> Repro:
+    return Repro(**{**known, "isolated": tuple(known["isolated"]), "order": tuple(known["order"])})
 
 
 _LONGEST = 24
@@ -71,7 +83,7 @@ def parse_repro(source: str, name: str) -> Repro:
         order=_order(module),
         lead=lead,
         source=source,
-        sha256=ProgramText(source).sha256,
+        sha256=program_text(source).sha256,
         fixes={name: kind_of_fix(module, statements, name) for name in functions if name.startswith("fixed")},
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),

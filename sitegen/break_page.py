@@ -27,7 +27,7 @@ from registry.model import (
     Repro,
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
-from registry.program_text import ProgramText
+from registry.program_text import program_text
 from registry.snippets import Program, Programs, Snippet, note_on_where
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
@@ -194,7 +194,7 @@ MARK = "  # breaks here"
 
 
 def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, Any]:
-    line = ProgramText(repro.source).line(shown.function, shown.line) if shown and shown.line else None
+    line = program_text(repro.source).line(shown.function, shown.line) if shown and shown.line else None
     marked = _marked(program.broken, line)
     return {
         "title": "Breaks",
