@@ -200,6 +200,12 @@ class Repro:
     """Fixes that are one custom operator -> why that is a fix."""
     limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Fixes -> inputs for which they do not do the same, by their kind (LIMIT_KINDS) -> what happens, for users."""
+    calls: tuple[str, ...] = ()
+    """For searching: what it uses by name, where it breaks."""
+    uses: tuple[str, ...] = ()
+    """What its fixes and settings use by name."""
+    captions: tuple[str, ...] = ()
+    """When to choose which of its fixes."""
 
     def limits_of(self, fix: str) -> tuple[str, ...]:
         """Where a fix does not hold, a sentence each."""
@@ -451,6 +457,9 @@ class GraphBreak:
     findings: tuple[Finding, ...] = ()
     aliases: tuple[str, ...] = ()
     """What people call it; for searching."""
+
+    def __hash__(self) -> int:
+        return hash(self.gb_id)
 
     @property
     def newest(self) -> Revision:

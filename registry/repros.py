@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import fields
 from functools import partial
 from pathlib import Path
@@ -45,7 +45,8 @@ def _as_json(repro: Repro) -> dict[str, Any]:
 
 
 def _from_json(known: dict[str, Any]) -> Repro:
-    return Repro(**{**known, "isolated": tuple(known["isolated"]), "order": tuple(known["order"])})
+    read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    return Repro(**read)
 
 
 _LONGEST = 24
@@ -94,6 +95,9 @@ def parse_repro(source: str, name: str) -> Repro:
         effects=_texts(module, "EFFECTS", functions),
         opaque=_texts(module, "OPAQUE", functions),
         limits=_limits(module, functions),
+        calls=tuple(dict.fromkeys(_names(module.body, of_fixes=False))),
+        uses=tuple(dict.fromkeys(_names(module.body, of_fixes=True))),
+        captions=tuple(docstring_of(node) for name, node in functions.items() if name.startswith("fixed")),
     )
 
 
@@ -132,6 +136,33 @@ def read_functions(module: ast.Module, needed: str) -> tuple[dict[str, ast.Funct
 def docstring_of(node: ast.Module | ast.FunctionDef) -> str:
     """In one line; empty if there is none."""
     return " ".join((ast.get_docstring(node) or "").split())
+
+
+_OF_FIXES = ("fixed", "isolated", "CONFIG", "FLAGS")
+
+
+def _names(statements: Iterable[ast.stmt], *, of_fixes: bool) -> Iterator[str]:
+    """What programs use by name: in their fixes and settings, or in what breaks.
+
+    Classes and constants of a program are left out: they have many names, and few of them tell what breaks.
+    """
+    for statement in statements:
+        defined = getattr(statement, "name", "") or "".join(map(ast.unparse, getattr(statement, "targets", ())))
+        if of_fixes:
+            wanted = defined.startswith(_OF_FIXES)
+        else:
+            wanted = defined.islower() and not defined.startswith(("inputs", *_OF_FIXES))
+        if wanted:
+            yield from (name for node in ast.walk(statement) for name in _named_by(node))
+
+
+def _named_by(node: ast.AST) -> Iterable[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+            return [name]
+        case ast.Dict(keys=keys):
+            return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+    return []
 
 
 def _length(function: ast.FunctionDef) -> int:

@@ -65,7 +65,7 @@ class Snippet:
 
 def with_settings(settings: str, code: str) -> str:
     """Both, in the order in which they run."""
-    parts = (code, settings) if stand_below(settings) else (settings, code)
+    parts = (code, settings) if settings and stand_below(settings) else (settings, code)
     return "\n\n".join(filter(None, parts))
 
 

@@ -37,14 +37,15 @@ from sitegen.links import source_url
 VERSION = 1
 
 
-def render_api(registry: Registry, programs: Programs) -> dict[str, str]:
-    """Return {path under docs/: text}."""
-    releases = choices(registry)
-    files = {f"{API}/registry.json": _dump(_registry(registry, releases))}
-    for gb in registry:
-        files[json_file(gb)] = _dump(_graph_break(gb, releases, programs))
-        files |= {script_file(one.repro): standalone(one.repro) for one in gb.programs}
-    return files
+def render_api(registry: Registry) -> dict[str, str]:
+    """Return {path under docs/: text}: the list of all ids."""
+    return {f"{API}/registry.json": _dump(_registry(registry, choices(registry)))}
+
+
+def render_break(gb: GraphBreak, releases: Iterable[str], programs: Programs) -> dict[str, str]:
+    """Return {path under docs/: text}: one id, and its programs."""
+    scripts = {script_file(one.repro): standalone(one.repro) for one in gb.programs}
+    return {json_file(gb): _dump(_graph_break(gb, releases, programs)), **scripts}
 
 
 def _dump(document: Mapping[str, Any]) -> str:

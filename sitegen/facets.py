@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
 from registry.model import Environment, GraphBreak, Registry
 
@@ -62,10 +63,20 @@ def facets_of(gb: GraphBreak, torch: str = "") -> Facets:
 
     Its status is that in one release, by default the newest.
     """
+    if gb not in _KNOWN:
+        _KNOWN[gb] = _facets_of(gb)
+    return {**_KNOWN[gb], "status": (gb.status_in(torch),)} if torch else _KNOWN[gb]
+
+
+_KNOWN: WeakKeyDictionary[GraphBreak, Facets] = WeakKeyDictionary()
+"""Every list, number and search has them."""
+
+
+def _facets_of(gb: GraphBreak) -> Facets:
     history = gb.history
     found = {
         "category": [gb.category],
-        "status": [gb.status_in(torch) if torch else gb.status],
+        "status": [gb.status],
         "lifecycle": [gb.lifecycle],
         "since": [history.first_release] if history.first_release else [],
         "registered": [seen.torch for seen in history.releases if seen.registered],

@@ -41,9 +41,11 @@ class Relations:
 
     def __init__(self, registry: Registry, programs: Programs) -> None:
         self._breaks = {gb.gb_id: gb for gb in registry}
+        self._kinds: dict[str, set[str]] = defaultdict(set)
         self._links = _linked_programs(self._breaks)
         self._having: dict[Trait, list[str]] = defaultdict(list)
         for gb in registry:
+            self._kinds[gb.category].add(gb.gb_id)
             for trait in dict.fromkeys(_traits(gb, programs)):
                 self._having[trait].append(gb.gb_id)
         self._rarity: dict[Trait, float] = {}  # 1 if nobody else has it, 0 if all have
@@ -73,12 +75,15 @@ class Relations:
     def _candidates(self, gb: GraphBreak) -> set[str]:
         """All that may have enough points, and more: reckoned in a hurry, since most have a common word and no more."""
         most: dict[str, float] = dict.fromkeys(self._links[gb.gb_id], _LEAST)
+        same_kind = self._kinds[gb.category]
         for trait in self._traits[gb.gb_id]:
             total = self._total[gb.gb_id, trait[0]] if trait[0] in ("title", "lead") else 1
             points = _POINTS[trait[0]] * self._rarity[trait] / (total or 1)
             for gb_id in self._having[trait]:
-                most[gb_id] = most.get(gb_id, _SAME_KIND) + points
-        return {gb_id for gb_id, points in most.items() if points > _LEAST * 0.999} - {gb.gb_id}
+                most[gb_id] = most.get(gb_id, 0) + points
+        enough = _LEAST * 0.999  # what is reckoned in another order may differ in its last digits
+        near = {gb_id for gb_id, points in most.items() if points + _SAME_KIND * (gb_id in same_kind) > enough}
+        return near - {gb.gb_id}
 
     def _reasons(self, gb: GraphBreak, other: GraphBreak, shared: list[Trait]) -> Iterator[Reason]:
         points: dict[str, list[tuple[float, str]]] = defaultdict(list)
