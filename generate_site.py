@@ -158,12 +158,12 @@ def _generate(arguments: argparse.Namespace, root: Path) -> int:
 
 
 def _write(generation: Generation, started: float) -> int:
-    inputs = generation.inputs()
-    if generation.nothing_to_do(inputs):
+    last = generation.last_run()
+    if generation.nothing_to_do(last):
         ids = len(generation.pulled.wordings)
         print(f"{ids} ids upstream; nothing changed, nothing rendered; {_seconds(started)}")
         return OK
-    done = generation.write(generation.plan(), inputs)
+    done = generation.write(generation.plan(last), last)
     return _summarise(generation, done, "written", started)
 
 

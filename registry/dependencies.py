@@ -20,13 +20,15 @@ class Statements:
         self._bound = {node: bound_names(node) for node in self._nodes}
         self._needs: dict[ast.stmt, set[str]] = {}
         self._adds_to = {node: _adds_to(node) for node in self._nodes}
+        self._doing = [node for node in self._nodes if _does_something(node)]
+        self._touched_by = self._bound | {node: self._bound[node] | self._adds_to[node] for node in self._doing}
 
     def needed_by(self, *names: str, without: Set[str] = frozenset(), set_up: bool = False) -> list[ast.stmt]:
         """Return the function and what it reaches of its module, in order; `import torch` goes without saying.
 
         What makes a name of `without`, or does something to one, is left out. `set_up` asks for the module's, too.
         """
-        nodes = [node for node in self._nodes if not self._touched_by(node) & without]
+        nodes = [node for node in self._nodes if self._touched_by[node].isdisjoint(without)]
         needed = {node for node in nodes if set_up and node in self._set_up}
         reached = {*names}.union(*map(self._reached_from, needed))
         while fresh := {node for node in nodes if node not in needed and self._belongs(node, reached)}:
@@ -37,15 +39,11 @@ class Statements:
     @cached_property
     def _set_up(self) -> list[ast.stmt]:
         """Statements that do something, but to nothing of this module that its definitions use."""
-        doing = [node for node in self._nodes if _does_something(node)]
         made = {name for node in self._nodes if not _is_import(node) for name in self._bound[node]}
-        used = {name for node in self._nodes if node not in doing for name in self._needs_of(node)}
-        used |= {name for node in doing for name in (*_changed_names(node), *_called_on(node))}
+        used = {name for node in self._nodes if node not in self._doing for name in self._needs_of(node)}
+        used |= {name for node in self._doing for name in (*_changed_names(node), *_called_on(node))}
         own = {name for name in used if name in made or name.startswith(_OPERATORS)}
-        return [node for node in doing if self._adds_to[node].isdisjoint(own)]
-
-    def _touched_by(self, node: ast.stmt) -> set[str]:
-        return self._bound[node] | (self._adds_to[node] if _does_something(node) else set())
+        return [node for node in self._doing if self._adds_to[node].isdisjoint(own)]
 
     def _reached_from(self, node: ast.stmt) -> set[str]:
         return self._bound[node] | self._needs_of(node)
@@ -55,8 +53,9 @@ class Statements:
 
     def _needs_of(self, node: ast.stmt) -> set[str]:
         if node not in self._needs:
-            self._needs[node] = _used_names(node) | {
-                f"{_OPERATORS}{namespace}" for namespace in _operator_namespaces(node)
+            text = ast.unparse(node)
+            self._needs[node] = _used_names(text) | {
+                f"{_OPERATORS}{namespace}" for namespace in _operator_namespaces(node, text)
             }
         return self._needs[node]
 
@@ -138,17 +137,17 @@ _OPERATORS = "ops:"
 """Before the namespace of operators, where names of the module are meant otherwise."""
 
 
-def _operator_namespaces(node: ast.stmt) -> Iterator[str]:
+def _operator_namespaces(node: ast.stmt, text: str) -> Iterator[str]:
     """`torch.ops.mine.double` gives `mine`, and so does `torch.classes.mine`."""
-    for found in ast.walk(node):
+    for found in ast.walk(node) if any(f".{name}." in text for name in _NAMESPACES) else ():
         holder = found.value if isinstance(found, ast.Attribute) else None
         if isinstance(found, ast.Attribute) and isinstance(holder, ast.Attribute) and holder.attr in _NAMESPACES:
             yield found.attr
 
 
-def _used_names(node: ast.stmt) -> set[str]:
+def _used_names(text: str) -> set[str]:
     """The names of the module that a statement uses; a name that a function makes for itself is none of them."""
-    table = symtable.symtable(ast.unparse(node), "repro", "exec")
+    table = symtable.symtable(text, "repro", "exec")
     return {symbol.get_name() for symbol in table.get_symbols() if symbol.is_referenced()} | _globals_inside(table)
 
 

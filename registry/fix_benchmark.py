@@ -209,7 +209,7 @@ def _shows(program: Program, fixes: tuple[HeldFix, ...]) -> bool:
     """Whether the program has something that it does not use, and a fix does."""
     unfixed = ast.parse(program.unfixed)
     unused = _defined_inside(unfixed) - _used(unfixed)
-    return any(not unused.isdisjoint(_used(ast.parse(fix.code))) for fix in fixes)
+    return bool(unused) and any(not unused.isdisjoint(_used(ast.parse(fix.code))) for fix in fixes)
 
 
 def _defined_inside(module: ast.Module) -> set[str]:

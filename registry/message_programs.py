@@ -16,6 +16,7 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import is_gb_id
 from registry.matching import Match, Matcher
 from registry.model import MessageProgram, MessageRun
+from registry.parse_cache import ParseCache
 from registry.repros import docstring_of, read_functions
 from registry.result_files import parse_environment, read_result_files
 from registry.snippets import parts_of
@@ -28,21 +29,25 @@ def read_message_programs(folder: Path) -> dict[str, MessageProgram]:
     """Return name -> program, each with its runs; every unreadable file at once as InvalidInput."""
     programs: dict[str, MessageProgram] = {}
     problems: list[Problem] = []
+    before: ParseCache[dict[str, str]] = ParseCache("messages", dump=dict, load=dict)
     runs = read_result_files(folder, KIND, SCHEMA, _parse_runs)
     for path in sorted(folder.glob("*.py")):
         source = read_data_file(path)
         own = [one[path.stem] for one in runs if path.stem in one]
         try:
-            programs[path.stem] = _parse_program(source, path.stem, own)
+            programs[path.stem] = _parse_program(source, path.stem, own, before)
         except (SyntaxError, ValueError) as error:
             line = getattr(error, "lineno", None) or 1
             problems.append(Problem(f"registry/message_programs/{path.name}:{line}", str(error)))
+    before.save()
     if problems:
         raise InvalidInput(problems)
     return programs
 
 
-def _parse_program(source: str, name: str, runs: list[MessageRun]) -> MessageProgram:
+def _parse_program(
+    source: str, name: str, runs: list[MessageRun], before: ParseCache[dict[str, str]]
+) -> MessageProgram:
     module = ast.parse(source)
     functions, lead = read_functions(module, "message")
     fixes = {fix: docstring_of(node) for fix, node in functions.items() if fix.startswith("fixed")}
@@ -55,7 +60,8 @@ def _parse_program(source: str, name: str, runs: list[MessageRun]) -> MessagePro
         for target in node.targets
         if isinstance(target, ast.Name) and target.id in ("ENVIRONMENT", "REQUIRES")
     }
-    parts = parts_of(source, [one for one in functions if one in ("message", "eager", *fixes)])
+    entries = [one for one in functions if one in ("message", "eager", *fixes)]
+    parts = before.recall(source, lambda: parts_of(source, entries))
     sha256 = hashlib.sha256(repr(parts).encode()).hexdigest()  # what is printed names their lines
     return MessageProgram(
         name=name,

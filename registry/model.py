@@ -124,7 +124,7 @@ class InRelease:
         return bool(self.call_sites)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)  # no slots, here and below: what every page asks for is worked out once
 class History:
     """One id across all releases, oldest first."""
 
@@ -132,7 +132,7 @@ class History:
     reworded_in: tuple[str, ...] = ()
     meaning_changed_in: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def first_release(self) -> str | None:
         return next((seen.torch for seen in self.releases if seen.registered), None)
 
@@ -156,7 +156,7 @@ class History:
         """Whether the newest release's source emits it."""
         return bool(self.releases) and self.releases[-1].live
 
-    @property
+    @cached_property
     def retired_in(self) -> str | None:
         """The release whose source stopped emitting it, for one that was emitted before."""
         return self.silent_since(self.releases[-1].torch) if self.releases else None
@@ -200,6 +200,12 @@ class Repro:
     """Fixes that are one custom operator -> why that is a fix."""
     limits: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Fixes -> inputs for which they do not do the same, by their kind (LIMIT_KINDS) -> what happens, for users."""
+    calls: tuple[str, ...] = ()
+    """For searching: what it uses by name, where it breaks."""
+    uses: tuple[str, ...] = ()
+    """What its fixes and settings use by name."""
+    captions: tuple[str, ...] = ()
+    """When to choose which of its fixes."""
 
     def limits_of(self, fix: str) -> tuple[str, ...]:
         """Where a fix does not hold, a sentence each."""
@@ -353,26 +359,34 @@ def _rank(seen: Evidence) -> int:
     return _FROM_BEST.index(seen.verdict)
 
 
-def _best_run(evidence: Iterable[Evidence], torch: str, device: str) -> Evidence | None:
-    places = (seen for seen in evidence if seen.environment.torch == torch and device in ("", seen.environment.device))
-    return min(places, key=_rank, default=None)
+def _best_runs(evidence: Iterable[Evidence]) -> dict[tuple[str, str], Evidence]:
+    """(release, device, or empty for any) -> the run that shows most there."""
+    best: dict[tuple[str, str], Evidence] = {}
+    for seen in sorted(evidence, key=_rank):
+        best.setdefault((seen.environment.torch, ""), seen)
+        best.setdefault((seen.environment.torch, seen.environment.device), seen)
+    return best
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Example:
     """A program, and what was seen of it."""
 
     repro: Repro
     evidence: tuple[Evidence, ...] = ()
 
-    @property
+    @cached_property
     def fresh_evidence(self) -> tuple[Evidence, ...]:
         """What was seen of the program as it is now."""
         return tuple(seen for seen in self.evidence if seen.repro_sha256 == self.repro.sha256)
 
+    @cached_property
+    def _best_runs(self) -> dict[tuple[str, str], Evidence]:
+        return _best_runs(self.fresh_evidence)
+
     def best_run(self, torch: str, device: str = "") -> Evidence | None:
         """What shows most of it in a release, on one device or on any."""
-        return _best_run(self.fresh_evidence, torch, device)
+        return self._best_runs.get((torch, device))
 
     def verdict_in(self, torch: str, device: str = "") -> str:
         """What that run says; `not run` where there is none."""
@@ -422,7 +436,7 @@ class Sighting:
     about: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)  # no slots: what every page asks for is worked out once
+@dataclass(frozen=True, kw_only=True)
 class GraphBreak:
     """Everything known of one id."""
 
@@ -444,6 +458,9 @@ class GraphBreak:
     aliases: tuple[str, ...] = ()
     """What people call it; for searching."""
 
+    def __hash__(self) -> int:
+        return hash(self.gb_id)
+
     @property
     def newest(self) -> Revision:
         return self.revisions[0].revision
@@ -457,7 +474,7 @@ class GraphBreak:
         """Captured here; upstream has no id for it."""
         return is_local(self.gb_id)
 
-    @property
+    @cached_property
     def programs(self) -> tuple[Example, ...]:
         """Every program for this id, with what was seen of it; the repro first."""
         return (Example(repro=self.repro, evidence=self.evidence), *self.examples) if self.repro else ()
@@ -492,16 +509,20 @@ class GraphBreak:
         known = self.unreached
         return known if known and (not known.releases or within(torch, known.releases)) else None
 
+    @cached_property
+    def _best_runs(self) -> dict[tuple[str, str], Evidence]:
+        return _best_runs(self.best_evidence)
+
     def best_run(self, torch: str, device: str = "") -> Evidence | None:
         """What shows most of it in a release, on one device or on any."""
-        return _best_run(self.best_evidence, torch, device)
+        return self._best_runs.get((torch, device))
 
     def verdict_in(self, torch: str, device: str = "") -> str:
         """What that run says; `not run` where there is none."""
         best = self.best_run(torch, device)
         return best.verdict if best else "not run"
 
-    @property
+    @cached_property
     def newest_proof(self) -> Evidence | None:
         """Of the newest release in which a program gives it."""
         return next((seen for seen in reversed(self.best_evidence) if seen.shows_it), None)
@@ -525,12 +546,12 @@ class GraphBreak:
         could_run = any(_rank(seen) < _FROM_BEST.index("not applicable") for seen in self.best_evidence)
         return "not-run" if self.programs and not could_run else "open"
 
-    @property
+    @cached_property
     def status(self) -> str:
         """What is proven of it in the newest release."""
         return self.status_in(self.history.releases[-1].torch if self.history.releases else "")
 
-    @property
+    @cached_property
     def lifecycle(self) -> str:
         """live, retired (no longer emitted), dropped (gone from the registry) or local."""
         if self.local:

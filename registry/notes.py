@@ -23,6 +23,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple, NoReturn
 
 from registry.model import Note
@@ -71,6 +72,7 @@ class SplitPage:
         return len(_LINE_BREAK.findall(self.head)) + 1
 
 
+@lru_cache(1)  # who reads a page digests it next
 def split_page(text: str) -> SplitPage:
     """Cut a page at its two markers, or raise MalformedPage."""
     markers = list(_markers(text))
@@ -233,11 +235,15 @@ def seal(page: str, note: Note) -> str:
 def digest(page: str) -> str:
     """Digest everything outside the note but for the two lines that `seal` adds; line endings do not count."""
     parts = split_page(page)
-    outside = re.sub(r"\r\n?", "\n", parts.head + parts.tail.lstrip("\r\n")).rstrip("\n")
+    outside = _unix_lines(parts.head + parts.tail.lstrip("\r\n")).rstrip("\n")
     matter = _FRONT_MATTER.match(outside)
     if matter:
         outside = _OWN_LINES.sub("", matter.group()) + outside[matter.end() :]
     return hashlib.sha256(outside.encode("utf-8")).hexdigest()[:32]
+
+
+def _unix_lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def body_of(page: str) -> str:
@@ -248,7 +254,7 @@ def body_of(page: str) -> str:
 
 def front_matter_value(page: str, key: str) -> str | None:
     """Read one string out of the front matter, quoted or bare; None where it is absent."""
-    matter = _FRONT_MATTER.match(re.sub(r"\r\n?", "\n", page))
+    matter = _FRONT_MATTER.match(_unix_lines(page))
     found = matter and re.search(rf"^{key}:[ \t]*(.*?)[ \t]*$", matter.group(1) or "", re.MULTILINE)
     if not found:
         return None

@@ -1,7 +1,7 @@
 """What earlier processes learned from parsing programs, so that a command need not parse 500 files to show one.
 
 An entry belongs to a program's text and to the code of this package that parses it: whatever differs is parsed again.
-The file is only a short cut. Where it can't be read or written, everything is parsed.
+The files are only short cuts. Where one can't be read or written, everything is parsed.
 """
 
 from __future__ import annotations
@@ -11,42 +11,41 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from registry.datafile import write_whole
-from registry.model import Repro
 
-_PARSERS = ("repros.py", "program_text.py", "dependencies.py", "ids.py", "model.py", "parse_cache.py")
+_PARSERS = ("repros.py", "snippets.py", "program_text.py", "dependencies.py", "ids.py", "model.py", "parse_cache.py")
 _MOST = 5_000
 """Entries: those of older programs are forgotten from time to time."""
-_KEPT = [field.name for field in fields(Repro) if field.name not in ("name", "source")]
+
+T = TypeVar("T")
 
 
-class ParseCache:
-    """Programs that were parsed before."""
+class ParseCache(Generic[T]):
+    """What was made of programs before: `dump` gives it as JSON, `load` takes it from there."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str, *, dump: Callable[[T], Any], load: Callable[[Any], T]) -> None:
         home = os.environ.get("XDG_CACHE_HOME")
-        self._path = (Path(home) if home else Path.home() / ".cache") / "graphbreak" / "programs.json"
+        self._path = (Path(home) if home else Path.home() / ".cache") / "graphbreak" / f"{name}.json"
+        self._dump, self._load = dump, load
         parsers = (Path(__file__).with_name(name).read_bytes() for name in _PARSERS)
         self._parser = hashlib.sha256(b"".join(parsers)).hexdigest()
-        self._found: dict[str, dict[str, Any]] = {}
+        self._found: dict[str, Any] = {}
         with suppress(OSError, ValueError, KeyError, TypeError):
             found = json.loads(self._path.read_bytes())
             self._found = found["programs"] if found["parser"] == self._parser else {}
-        self._new: dict[str, dict[str, Any]] = {}
+        self._new: dict[str, Any] = {}
 
-    def parse(self, source: str, name: str, parse: Callable[[str, str], Repro]) -> Repro:
-        """As `parse` does it."""
-        key = hashlib.sha256(f"{name}\n{source}".encode()).hexdigest()
+    def recall(self, text: str, make: Callable[[], T]) -> T:
+        """What `make` makes of this text."""
+        key = hashlib.sha256(text.encode()).hexdigest()
         if known := self._found.get(key):
-            tuples = {field: tuple(known[field]) for field in ("isolated", "order")}
-            return Repro(name=name, source=source, **{**known, **tuples})
-        repro = parse(source, name)
-        self._new[key] = {field: getattr(repro, field) for field in _KEPT}
-        return repro
+            return self._load(known)
+        made = make()
+        self._new[key] = self._dump(made)
+        return made
 
     def save(self) -> None:
         """Keep what is new for the next process."""

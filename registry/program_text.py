@@ -11,6 +11,7 @@ import hashlib
 import io
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 
 from registry.dependencies import bound_names, is_text
 
@@ -20,8 +21,14 @@ REASONS = frozenset({"GRADIENT", "EFFECTS", "OPAQUE", "LIMITS", "COVERAGE"})
 """Constants that count for the runner, but not their wording."""
 
 
+@cache  # its page asks for lines, and its file in the API
+def program_text(source: str) -> ProgramText:
+    """One program, read once."""
+    return ProgramText(source)
+
+
 class ProgramText:
-    """One repro, read once."""
+    """The text of one program."""
 
     def __init__(self, source: str) -> None:
         self._lines = source.splitlines()

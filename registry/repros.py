@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,17 +16,19 @@ from registry.errors import InvalidInput, Problem
 from registry.ids import id_of_program, is_gb_id
 from registry.model import LIMIT_KINDS, Repro
 from registry.parse_cache import ParseCache
-from registry.program_text import ProgramText
+from registry.program_text import program_text
 
 
 def read_repros(folder: Path) -> dict[str, Repro]:
     """Return name of the program -> Repro; every unreadable file at once as InvalidInput."""
     repros: dict[str, Repro] = {}
     problems: list[Problem] = []
-    parsed_before = ParseCache()
+    parsed_before = ParseCache("programs", dump=_as_json, load=_from_json)
     for path in sorted(folder.glob("*.py")):
         try:
-            repros[path.stem] = parsed_before.parse(read_data_file(path), path.stem, parse_repro)
+            source = read_data_file(path)
+            parse = partial(parse_repro, source, path.stem)
+            repros[path.stem] = parsed_before.recall(f"{path.stem}\n{source}", parse)
         except InvalidInput as error:
             problems += error.problems
         except (SyntaxError, ValueError) as error:
@@ -34,6 +38,15 @@ def read_repros(folder: Path) -> dict[str, Repro]:
     if problems:
         raise InvalidInput(problems)
     return repros
+
+
+def _as_json(repro: Repro) -> dict[str, Any]:
+    return {field.name: getattr(repro, field.name) for field in fields(Repro)}
+
+
+def _from_json(known: dict[str, Any]) -> Repro:
+    read: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in known.items()}
+    return Repro(**read)
 
 
 _LONGEST = 24
@@ -71,7 +84,7 @@ def parse_repro(source: str, name: str) -> Repro:
         order=_order(module),
         lead=lead,
         source=source,
-        sha256=ProgramText(source).sha256,
+        sha256=program_text(source).sha256,
         fixes={name: kind_of_fix(module, statements, name) for name in functions if name.startswith("fixed")},
         isolated=tuple(name for name in functions if name.startswith("isolated")),
         no_fix=constants.get("NO_FIX", ""),
@@ -82,6 +95,9 @@ def parse_repro(source: str, name: str) -> Repro:
         effects=_texts(module, "EFFECTS", functions),
         opaque=_texts(module, "OPAQUE", functions),
         limits=_limits(module, functions),
+        calls=tuple(dict.fromkeys(_names(module.body, of_fixes=False))),
+        uses=tuple(dict.fromkeys(_names(module.body, of_fixes=True))),
+        captions=tuple(docstring_of(node) for name, node in functions.items() if name.startswith("fixed")),
     )
 
 
@@ -120,6 +136,33 @@ def read_functions(module: ast.Module, needed: str) -> tuple[dict[str, ast.Funct
 def docstring_of(node: ast.Module | ast.FunctionDef) -> str:
     """In one line; empty if there is none."""
     return " ".join((ast.get_docstring(node) or "").split())
+
+
+_OF_FIXES = ("fixed", "isolated", "CONFIG", "FLAGS")
+
+
+def _names(statements: Iterable[ast.stmt], *, of_fixes: bool) -> Iterator[str]:
+    """What programs use by name: in their fixes and settings, or in what breaks.
+
+    Classes and constants of a program are left out: they have many names, and few of them tell what breaks.
+    """
+    for statement in statements:
+        defined = getattr(statement, "name", "") or "".join(map(ast.unparse, getattr(statement, "targets", ())))
+        if of_fixes:
+            wanted = defined.startswith(_OF_FIXES)
+        else:
+            wanted = defined.islower() and not defined.startswith(("inputs", *_OF_FIXES))
+        if wanted:
+            yield from (name for node in ast.walk(statement) for name in _named_by(node))
+
+
+def _named_by(node: ast.AST) -> Iterable[str]:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+            return [name]
+        case ast.Dict(keys=keys):
+            return [key.value for key in keys if isinstance(key, ast.Constant) and isinstance(key.value, str)]
+    return []
 
 
 def _length(function: ast.FunctionDef) -> int:

@@ -9,11 +9,13 @@ import ast
 import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from typing import Any
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
 from registry.model import Registry, Repro
+from registry.parse_cache import ParseCache
 from registry.program_text import CAPTIONS, REASONS
 from registry.repros import by_fix, docstring_of
 
@@ -63,7 +65,7 @@ class Snippet:
 
 def with_settings(settings: str, code: str) -> str:
     """Both, in the order in which they run."""
-    parts = (code, settings) if stand_below(settings) else (settings, code)
+    parts = (code, settings) if settings and stand_below(settings) else (settings, code)
     return "\n\n".join(filter(None, parts))
 
 
@@ -106,7 +108,8 @@ _BOTH_SIDES = (
 
 def _selects(snippet: Snippet) -> bool:
     """`torch.where(mask, x, y)` or `x.where(mask, y)`; with one argument, `torch.where` lists positions."""
-    calls = (node for node in ast.walk(ast.parse(snippet.code)) if isinstance(node, ast.Call))
+    code = snippet.code
+    calls = (node for node in ast.walk(ast.parse(code if "where" in code else "")) if isinstance(node, ast.Call))
     return any(getattr(call.func, "attr", "") == "where" and len(call.args) > 1 for call in calls)
 
 
@@ -116,7 +119,25 @@ Programs = Mapping[str, Program]
 
 def programs_of(registry: Registry) -> Programs:
     """Take every repro of a registry apart."""
-    return {one.repro.name: take_apart(one.repro) for gb in registry for one in gb.programs}
+    before = ParseCache("snippets", dump=asdict, load=_from_json)
+    repros = [one.repro for gb in registry for one in gb.programs]
+    for one in repros:
+        _APART[_parts_of(one)] = before.recall(_parts_of(one), partial(take_apart, one))
+    before.save()
+    return {one.name: take_apart(one) for one in repros}
+
+
+_APART: dict[str, Program] = {}
+"""What was taken apart before: its page shows it, and the advice for it."""
+
+
+def _from_json(known: dict[str, Any]) -> Program:
+    several = {name: tuple(map(_snippet, known[name])) for name in ("fixes", "isolated")}
+    return Program(**{**known, **several, "broken": _snippet(known["broken"]), "config": tuple(known["config"])})
+
+
+def _snippet(known: dict[str, Any]) -> Snippet:
+    return Snippet(**{**known, "lines": tuple((at, text) for at, text in known["lines"])})
 
 
 class _Cutter:
@@ -248,16 +269,22 @@ def scripts(source: str) -> dict[str, str]:
 
 def take_apart(repro: Repro) -> Program:
     """Cut a repro into what its page shows."""
-    return _taken_apart(repro.source, tuple(repro.fixes.items()), repro.isolated)
+    known = _APART.get(_parts_of(repro))
+    if known is None:
+        known = _APART[_parts_of(repro)] = _cut(repro)
+    return known
 
 
-@cache  # its page shows it, and the advice for it
-def _taken_apart(source: str, fixes: tuple[tuple[str, str], ...], isolated: tuple[str, ...]) -> Program:
-    cutter = _Cutter(source)
+def _parts_of(repro: Repro) -> str:
+    return f"{repro.fixes} {repro.isolated}\n{repro.source}"
+
+
+def _cut(repro: Repro) -> Program:
+    cutter = _Cutter(repro.source)
     return Program(
         broken=cutter.snippet("broken"),
-        fixes=tuple(cutter.snippet(name, kind) for name, kind in fixes),
-        isolated=tuple(cutter.snippet(name) for name in isolated),
+        fixes=tuple(cutter.snippet(name, kind) for name, kind in repro.fixes.items()),
+        isolated=tuple(cutter.snippet(name) for name in repro.isolated),
         config=tuple(_settings(cutter.config)),
         compile_options=", ".join(f"{key}={ast.unparse(value)}" for key, value in cutter.compile.items()),
         unfixed=cutter.unfixed,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -23,7 +23,7 @@ from registry.model import (
     Repro,
     Sighting,
 )
-from registry.program_text import ProgramText
+from registry.program_text import ProgramText, program_text
 from registry.snippets import Program, Programs
 from registry.standalone import standalone
 from registry.taxonomy import UNCATEGORISED
@@ -37,18 +37,32 @@ from sitegen.links import source_url
 VERSION = 1
 
 
-def render_api(registry: Registry, programs: Programs) -> dict[str, str]:
-    """Return {path under docs/: text}."""
-    releases = choices(registry)
-    files = {f"{API}/registry.json": _dump(_registry(registry, releases))}
-    for gb in registry:
-        files[json_file(gb)] = _dump(_graph_break(gb, releases, programs))
-        files |= {script_file(one.repro): standalone(one.repro) for one in gb.programs}
-    return files
+def render_api(registry: Registry) -> dict[str, str]:
+    """Return {path under docs/: text}: the list of all ids."""
+    return {f"{API}/registry.json": _dump(_registry(registry, choices(registry)))}
 
 
-def _dump(document: object) -> str:
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+def render_break(gb: GraphBreak, releases: Iterable[str], programs: Programs) -> dict[str, str]:
+    """Return {path under docs/: text}: one id, and its programs."""
+    scripts = {script_file(one.repro): standalone(one.repro) for one in gb.programs}
+    return {json_file(gb): _dump(_graph_break(gb, releases, programs)), **scripts}
+
+
+def _dump(document: Mapping[str, Any]) -> str:
+    """A line per field; of what holds objects, a line for each of these: a diff is as small as what changed."""
+    return "{\n" + ",\n".join(f"{_on_one_line(name)}: {_field(value)}" for name, value in document.items()) + "\n}\n"
+
+
+def _field(value: Any) -> str:
+    if isinstance(value, list) and isinstance(next(iter(value), None), dict):
+        return "[\n" + ",\n".join(map(_on_one_line, value)) + "\n]"
+    if isinstance(value, dict) and isinstance(next(iter(value.values()), None), dict):
+        items = (f"{_on_one_line(name)}: {_on_one_line(one)}" for name, one in value.items())
+        return "{\n" + ",\n".join(items) + "\n}"
+    return _on_one_line(value)
+
+
+_on_one_line = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def _registry(registry: Registry, releases: Iterable[str]) -> dict[str, Any]:
@@ -156,7 +170,7 @@ _NO_PROOF: dict[str, Any] = {"repro": None, "message": None, "evidence": []}
 
 
 def _proof(one: Example, programs: Programs) -> dict[str, Any]:
-    text = ProgramText(one.repro.source)
+    text = program_text(one.repro.source)
     return {
         "repro": _repro(one.repro, programs[one.repro.name]),
         "message": _message(one),

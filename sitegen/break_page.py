@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import contextlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import Any
 
@@ -17,7 +17,9 @@ from registry.model import (
     LIMIT_KINDS,
     PROVEN,
     Category,
+    Counsel,
     DatedRevision,
+    Environment,
     Evidence,
     Example,
     FindingScript,
@@ -27,7 +29,7 @@ from registry.model import (
     Repro,
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
-from registry.program_text import ProgramText
+from registry.program_text import program_text
 from registry.snippets import Program, Programs, Snippet, note_on_where
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
@@ -50,74 +52,103 @@ _FATE = {
 }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """All that a page is made of, besides its break, its template and the code."""
+
+    category: Category
+    releases: tuple[str, ...]
+    """Those that a reader can choose, newest first."""
+    environments: tuple[Environment, ...]
+    related: Mapping[str, str]
+    """Id -> what it has to do with this one."""
+    lessons: Mapping[str, str]
+    """Page -> title."""
+    counsels: tuple[Counsel, ...]
+
+
 class BreakPages:
     """Renders pages; keeps what all of them look up."""
 
     def __init__(self, registry: Registry, programs: Programs, environment: jinja2.Environment) -> None:
-        self._registry = registry
-        self._programs = programs
+        self._registry, self._programs, self._environment = registry, programs, environment
         self._releases = choices(registry)
-        self._newest = self._releases[0]
         self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
         self._relations = Relations(registry, programs)
-        self._counsels = {gb_id: fits.counsels for gb_id, fits in registry.fits.items()}
-        self._page = environment.get_template("graph_break.md.j2")
+
+    def parts(self, gb: GraphBreak) -> Parts:
+        """What the page of an id is made of."""
+        fits = self._registry.fits.get(gb.gb_id)
+        return Parts(
+            category=self._categories[gb.category],
+            releases=self._releases,
+            environments=self._registry.environments,
+            related={one.gb.gb_id: one.why for one in self._relations.of(gb)},
+            lessons={one.page: one.title for one in lessons_about(self._registry, gb.gb_id, gb.category)},
+            counsels=fits.counsels if fits else (),
+        )
 
     def render(self, gb: GraphBreak) -> str:
         """The text of docs/gb/GBNNNN.md, with its note."""
-        programs = gb.programs_for(self._newest)
-        note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
-        shown = evidence_to_show(programs[0]) if programs else None
-        category = self._categories[gb.category]
-        page = self._page.render(
-            gb=gb,
-            front_matter=front_matter(self._facts(gb, programs)),
-            lead=_lead(gb, category),
-            upgrade=upgrade_sentence(gb, self._registry.environments),
-            reasons=list(dict.fromkeys(filter(None, map(gb.unreached_in, self._releases)))) or _only(gb.unreached),
-            newest=self._newest,
-            programs=[self._cards(gb, one) for one in programs],
-            on_where=note_on_where(self._programs[one.repro.name] for one in programs),
-            counsels=self._counsels.get(gb.gb_id, ()),
-            shown=shown,
-            fields=list(wording_fields(gb.revisions[0])),
-            earlier=[(_releases(old.releases), _wording(old)) for old in gb.revisions[1:]],
-            category=category,
-            findings=[(one, _script(one.script)) for one in gb.findings],
-            note_is_older=bool(note) and note.written_for != gb.gb_type,
-            start_marker=START,
-            end_marker=END,
-        )
-        return seal(page, note)
+        return render_page(gb, self.parts(gb), self._programs, self._environment)
 
-    def _facts(self, gb: GraphBreak, programs: Sequence[Example]) -> dict[str, Any]:
-        """The front matter: the layout shows it, and programs read it."""
-        names = [one.repro.name for one in programs]
-        first = {torch: gb.programs_for(torch)[0].repro.name for torch in self._releases} if programs else {}
-        proof = gb.newest_proof
-        return {
-            "layout": "graph_break",
-            "title": f"{gb.gb_id}: {gb.gb_type}",
-            "permalink": page_permalink(gb),
-            "render_with_liquid": False,
-            "gb": gb.gb_id,
-            "status": gb.status,
-            "lifecycle": gb.lifecycle,
-            "kind": gb.category,
-            "reach": reach_badge(gb, self._newest),
-            "emitted": release_span(gb),
-            "proof": {"status": proof.verdict, "torch": proof.environment.torch} if proof else None,
-            "programs": names,
-            "first": {torch: name for torch, name in first.items() if name != names[0]},
-            "releases": release_facts(gb),
-            "related": {one.gb.gb_id: one.why for one in self._relations.of(gb)},
-            "lessons": {one.page: one.title for one in lessons_about(self._registry, gb.gb_id, gb.category)},
-            "seen_in": {one.name: how_often(one) for one in gb.sightings},
-        }
 
-    def _cards(self, gb: GraphBreak, one: Example) -> dict[str, Any]:
-        more = {"reach": reach_sentence(gb, one), "neighbour": neighbour_sentence(gb, one)}
-        return {**samples(gb, one, self._programs), **more}
+def render_page(gb: GraphBreak, parts: Parts, programs: Programs, environment: jinja2.Environment) -> str:
+    """The text of a page, with its note."""
+    newest = parts.releases[0]
+    examples = gb.programs_for(newest)
+    note = gb.note if gb.note is not None else Note(text=EMPTY_NOTE, written_for=gb.gb_type)
+    page = environment.get_template("graph_break.md.j2").render(
+        gb=gb,
+        front_matter=front_matter(_facts(gb, parts, examples)),
+        lead=_lead(gb, parts.category),
+        upgrade=upgrade_sentence(gb, parts.environments),
+        reasons=list(dict.fromkeys(filter(None, map(gb.unreached_in, parts.releases)))) or _only(gb.unreached),
+        newest=newest,
+        programs=[_cards(gb, one, programs) for one in examples],
+        on_where=note_on_where(programs[one.repro.name] for one in examples),
+        counsels=parts.counsels,
+        shown=evidence_to_show(examples[0]) if examples else None,
+        fields=list(wording_fields(gb.revisions[0])),
+        earlier=[(_releases(old.releases), _wording(old)) for old in gb.revisions[1:]],
+        category=parts.category,
+        findings=[(one, _script(one.script)) for one in gb.findings],
+        note_is_older=bool(note) and note.written_for != gb.gb_type,
+        start_marker=START,
+        end_marker=END,
+    )
+    return seal(page, note)
+
+
+def _facts(gb: GraphBreak, parts: Parts, examples: Sequence[Example]) -> dict[str, Any]:
+    """The front matter: the layout shows it, and programs read it."""
+    names = [one.repro.name for one in examples]
+    first = {torch: gb.programs_for(torch)[0].repro.name for torch in parts.releases} if examples else {}
+    proof = gb.newest_proof
+    return {
+        "layout": "graph_break",
+        "title": f"{gb.gb_id}: {gb.gb_type}",
+        "permalink": page_permalink(gb),
+        "render_with_liquid": False,
+        "gb": gb.gb_id,
+        "status": gb.status,
+        "lifecycle": gb.lifecycle,
+        "kind": gb.category,
+        "reach": reach_badge(gb, parts.releases[0]),
+        "emitted": release_span(gb),
+        "proof": {"status": proof.verdict, "torch": proof.environment.torch} if proof else None,
+        "programs": names,
+        "first": {torch: name for torch, name in first.items() if name != names[0]},
+        "releases": release_facts(gb),
+        "related": parts.related,
+        "lessons": parts.lessons,
+        "seen_in": {one.name: how_often(one) for one in gb.sightings},
+    }
+
+
+def _cards(gb: GraphBreak, one: Example, programs: Programs) -> dict[str, Any]:
+    more = {"reach": reach_sentence(gb, one), "neighbour": neighbour_sentence(gb, one)}
+    return {**samples(gb, one, programs), **more}
 
 
 def _only(reason: Any) -> list[Any]:
@@ -194,7 +225,7 @@ MARK = "  # breaks here"
 
 
 def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, Any]:
-    line = ProgramText(repro.source).line(shown.function, shown.line) if shown and shown.line else None
+    line = program_text(repro.source).line(shown.function, shown.line) if shown and shown.line else None
     marked = _marked(program.broken, line)
     return {
         "title": "Breaks",

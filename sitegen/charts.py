@@ -10,15 +10,16 @@ way of a keyboard: each stands in a table beside the chart, too.
 from __future__ import annotations
 
 import html
+import importlib.metadata
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Any
 from xml.etree import ElementTree
 
 import vl_convert
 
+from registry.parse_cache import ParseCache
 from sitegen.counts import Count
 from sitegen.escape import verbatim
 
@@ -233,10 +234,12 @@ def _draw(title: str, values: list[dict[str, Any]], layers: list[Any], height: i
     return _bare(_svg(json.dumps(chart)), title)
 
 
-@lru_cache(32)
 def _svg(chart: str) -> str:
-    """Kept while the process lives: `--serve` renders again and again, and seldom another chart."""
-    drawn: str = vl_convert.vegalite_to_svg(chart, vl_version=_VEGA_LITE)
+    """Kept for the next run, too: charts seldom change, and to draw the first takes half a second."""
+    before = ParseCache[str]("charts", dump=str, load=str)
+    version = f"{importlib.metadata.version('vl-convert-python')} {_VEGA_LITE}"
+    drawn = before.recall(f"{version}\n{chart}", lambda: str(vl_convert.vegalite_to_svg(chart, vl_version=_VEGA_LITE)))
+    before.save()
     return drawn
 
 

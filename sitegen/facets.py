@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from urllib.parse import urlencode
+from weakref import WeakKeyDictionary
 
 from registry.model import Environment, GraphBreak, Registry
 
@@ -21,13 +22,15 @@ STATUSES = {
 }
 """Status in a release -> its name on the site; first of what the release emits, best first."""
 
+_PLACES = {status: place for place, status in enumerate(STATUSES)}
+
 EMITTED = tuple(status for status in STATUSES if status not in ("retired", "absent"))
 """Those of ids that the release emits."""
 
 
 def statuses(gb: GraphBreak, releases: Iterable[str]) -> str:
     """For the scripts: a digit per release, the place of its status there in STATUSES."""
-    return "".join(str(list(STATUSES).index(gb.status_in(torch))) for torch in releases)
+    return "".join(str(_PLACES[gb.status_in(torch)]) for torch in releases)
 
 
 FACETS = {
@@ -60,10 +63,20 @@ def facets_of(gb: GraphBreak, torch: str = "") -> Facets:
 
     Its status is that in one release, by default the newest.
     """
+    if gb not in _KNOWN:
+        _KNOWN[gb] = _facets_of(gb)
+    return {**_KNOWN[gb], "status": (gb.status_in(torch),)} if torch else _KNOWN[gb]
+
+
+_KNOWN: WeakKeyDictionary[GraphBreak, Facets] = WeakKeyDictionary()
+"""Every list, number and search has them."""
+
+
+def _facets_of(gb: GraphBreak) -> Facets:
     history = gb.history
     found = {
         "category": [gb.category],
-        "status": [gb.status_in(torch) if torch else gb.status],
+        "status": [gb.status],
         "lifecycle": [gb.lifecycle],
         "since": [history.first_release] if history.first_release else [],
         "registered": [seen.torch for seen in history.releases if seen.registered],

@@ -17,7 +17,7 @@ from registry.sources import Pulled
 from registry.upstream import dump_registry
 from sitegen.generated_folders import sort_out
 from sitegen.render import render_site
-from sitegen.stamp import inputs_digest, is_current, write_stamp
+from sitegen.stamp import LastRun, make_again
 from sitegen.write import Change, plan_changes, plan_removals, write_changes
 
 
@@ -53,16 +53,17 @@ class Generation:
     def superseded(self) -> Wordings:
         return superseded_by(self.snapshot, self.pulled.wordings)
 
-    def inputs(self) -> str:
-        """Digest everything the pages are made of. To be taken before anything is read; see sitegen.stamp."""
-        return inputs_digest(self.root, (self.pulled.raw, self.pulled.origin, dump_registry(self.superseded)))
+    def last_run(self) -> LastRun:
+        """What the last run left. To be taken before anything is read; see sitegen.stamp."""
+        pulled = (self.pulled.raw, self.pulled.origin, dump_registry(self.superseded))
+        return LastRun(self.root, self.docs, pulled)
 
-    def nothing_to_do(self, inputs: str) -> bool:
+    def nothing_to_do(self, last: LastRun) -> bool:
         """Whether it is proven that a run would write nothing."""
-        return not self.overwrite and not self._snapshot_changes() and is_current(self.root, self.docs, inputs)
+        return not self.overwrite and not self._snapshot_changes() and last.is_current()
 
-    def plan(self) -> Plan:
-        """Read, merge, render and compare; write nothing."""
+    def plan(self, last: LastRun | None = None) -> Plan:
+        """Read, merge, render and compare; write nothing. Without the last run, everything is rendered."""
         known = read_knowledge(
             self.root / "registry",
             wordings=self.pulled.wordings,
@@ -75,7 +76,7 @@ class Generation:
         unknown = self.overwrite - {gb.gb_id for gb in registry}
         if unknown:
             raise InvalidInput([Problem(f"--overwrite {gb_id}", "no such graph break") for gb_id in sorted(unknown)])
-        texts = render_site(registry, self.root / "templates")
+        texts = render_site(registry, self.root / "templates", last.keep if last else make_again)
         problems = (
             *pages.problems,
             *check_altered(pages.altered, self._generated_lines(known, pages, texts)),
@@ -99,14 +100,14 @@ class Generation:
             warnings=(*warn_uncategorised(registry), *warn_newer(pages.newer)),
         )
 
-    def write(self, plan: Plan, inputs: str) -> Plan:
+    def write(self, plan: Plan, last: LastRun) -> Plan:
         """Write what was planned; return what was done of it, with the problems that writing added."""
         overtaken = write_changes(plan.changes, together=plan.snapshot)
         found = tuple(
             Problem(f"{self.shown(change)}:1", "somebody saved this file meanwhile; run again") for change in overtaken
         )
         if not plan.problems and not overtaken:
-            write_stamp(self.root, inputs, plan.texts)
+            last.leave(plan.texts)
         done = tuple(change for change in plan.changes if change not in overtaken)
         return replace(plan, changes=done, problems=plan.problems + found)
 

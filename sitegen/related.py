@@ -18,6 +18,9 @@ _LEAST = 3
 """What has fewer points is noise: a short list is better."""
 _GONE = 0.7
 """What a break that torch no longer emits is worth beside one that it does."""
+_POINTS = {"title": 9, "lead": 4, "fix": 5, "place": 4}
+"""What it is worth to share everything of a kind."""
+_SAME_KIND = 2
 
 Trait = tuple[str, str]
 """What breaks may share: (`title`, a word), (`lead`, a word), (`fix`, a name of torch's API), (`place`, a function)."""
@@ -38,9 +41,11 @@ class Relations:
 
     def __init__(self, registry: Registry, programs: Programs) -> None:
         self._breaks = {gb.gb_id: gb for gb in registry}
+        self._kinds: dict[str, set[str]] = defaultdict(set)
         self._links = _linked_programs(self._breaks)
         self._having: dict[Trait, list[str]] = defaultdict(list)
         for gb in registry:
+            self._kinds[gb.category].add(gb.gb_id)
             for trait in dict.fromkeys(_traits(gb, programs)):
                 self._having[trait].append(gb.gb_id)
         self._rarity: dict[Trait, float] = {}  # 1 if nobody else has it, 0 if all have
@@ -55,14 +60,11 @@ class Relations:
 
     def of(self, gb: GraphBreak) -> list[Related]:
         """The nearest, and of these the live ones first."""
-        shared: dict[str, list[Trait]] = {gb_id: [] for gb_id in self._links[gb.gb_id]}
-        for trait in self._traits[gb.gb_id]:
-            for gb_id in self._having[trait]:
-                shared.setdefault(gb_id, []).append(trait)
-        shared.pop(gb.gb_id, None)
         found = []
-        for gb_id, traits in shared.items():
-            reasons = list(self._reasons(gb, self._breaks[gb_id], traits))
+        for gb_id in self._candidates(gb):
+            having = set(self._traits[gb_id])
+            shared = [trait for trait in self._traits[gb.gb_id] if trait in having]
+            reasons = list(self._reasons(gb, self._breaks[gb_id], shared))
             gone = self._breaks[gb_id].lifecycle in ("retired", "dropped")
             points = sum(points for points, _ in reasons) * (_GONE if gone else 1)
             if points >= _LEAST:
@@ -70,22 +72,35 @@ class Relations:
         nearest = sorted(sorted(found)[:MOST], key=lambda one: one[2])
         return [Related(self._breaks[gb_id], why) for _, gb_id, _, why in nearest]
 
+    def _candidates(self, gb: GraphBreak) -> set[str]:
+        """All that may have enough points, and more: reckoned in a hurry, since most have a common word and no more."""
+        most: dict[str, float] = dict.fromkeys(self._links[gb.gb_id], _LEAST)
+        same_kind = self._kinds[gb.category]
+        for trait in self._traits[gb.gb_id]:
+            total = self._total[gb.gb_id, trait[0]] if trait[0] in ("title", "lead") else 1
+            points = _POINTS[trait[0]] * self._rarity[trait] / (total or 1)
+            for gb_id in self._having[trait]:
+                most[gb_id] = most.get(gb_id, 0) + points
+        enough = _LEAST * 0.999  # what is reckoned in another order may differ in its last digits
+        near = {gb_id for gb_id, points in most.items() if points + _SAME_KIND * (gb_id in same_kind) > enough}
+        return near - {gb.gb_id}
+
     def _reasons(self, gb: GraphBreak, other: GraphBreak, shared: list[Trait]) -> Iterator[Reason]:
         points: dict[str, list[tuple[float, str]]] = defaultdict(list)
         for trait in shared:
             points[trait[0]].append((self._rarity[trait], trait[1]))
-        for what, weight, why in (("title", 9, "similar title"), ("lead", 4, "similar code")):
+        for what, why in (("title", "similar title"), ("lead", "similar code")):
             both = sum(rarity for rarity, _ in points[what])
             if both:
                 either = self._total[gb.gb_id, what] + self._total[other.gb_id, what] - both
-                yield weight * both / either, why
+                yield _POINTS[what] * both / either, why
         if points["fix"]:
             rarity, name = max(points["fix"])
-            yield 5 * rarity, f"same fix: {name.removeprefix('torch._dynamo.config.')}"
+            yield _POINTS["fix"] * rarity, f"same fix: {name.removeprefix('torch._dynamo.config.')}"
         if points["place"]:
-            yield 4 * max(points["place"])[0], "same place in torch"
+            yield _POINTS["place"] * max(points["place"])[0], "same place in torch"
         if gb.category == other.category:
-            yield 2, "same kind"
+            yield _SAME_KIND, "same kind"
         if link := self._links[gb.gb_id].get(other.gb_id):
             yield link
 

@@ -21,6 +21,7 @@ import sitegen.stamp
 from registry.model import Registry
 from registry.snapshot import read_snapshot
 from registry.sources import SOURCES, pull
+from sitegen.stamp import Keep
 from tests.checkout import (
     ROOT,
     Registered,
@@ -232,8 +233,8 @@ def test_what_changes_while_a_run_is_at_work_is_not_hidden_by_its_stamp(
     CHANGES["a template"](checkout)
     render = sitegen.render.render_site
 
-    def render_slowly(registry: Registry, templates: Path) -> dict[str, str]:
-        texts = render(registry, templates)
+    def render_slowly(registry: Registry, templates: Path, keep: Keep) -> dict[str, str]:
+        texts = render(registry, templates, keep)
         texts["gb/GB0003.md"] = page_of(checkout, "GB0003").read_bytes().decode()  # a page with nothing to write
         append(name, b"\n# saved just now\n")(checkout)
         return texts

@@ -13,6 +13,7 @@ import sitegen.generation
 import sitegen.render
 from registry.model import Registry, Revision
 from registry.notes import END, START
+from sitegen.stamp import Keep
 from tests.checkout import (
     Finished,
     Registered,
@@ -161,9 +162,9 @@ def test_a_note_that_is_saved_while_the_pages_are_rendered_is_not_lost(
     page = page_of(checkout, "GB0003")
     render = sitegen.render.render_site
 
-    def render_slowly(registry: Registry, templates: Path) -> dict[str, str]:
+    def render_slowly(registry: Registry, templates: Path, keep: Keep) -> dict[str, str]:
         write_note(page, b"typed just now")
-        return render(registry, templates)
+        return render(registry, templates, keep)
 
     with monkeypatch.context() as patched:
         patched.setattr(sitegen.generation, "render_site", render_slowly)
@@ -181,9 +182,9 @@ def test_a_note_that_is_saved_under_the_other_spelling_meanwhile_is_not_lost(
     twin.write_bytes(upstream_page("GB0007"))
     render = sitegen.render.render_site
 
-    def render_slowly(registry: Registry, templates: Path) -> dict[str, str]:
+    def render_slowly(registry: Registry, templates: Path, keep: Keep) -> dict[str, str]:
         write_note(twin, b"typed just now")
-        return render(registry, templates)
+        return render(registry, templates, keep)
 
     with monkeypatch.context() as patched:
         patched.setattr(sitegen.generation, "render_site", render_slowly)

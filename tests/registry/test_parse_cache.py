@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from registry.model import Repro
+from registry import snippets
 from registry.parse_cache import ParseCache
-from registry.repros import parse_repro, read_repros
+from registry.repros import read_repros
+from registry.snippets import Programs, programs_of
+from tests.committed import committed_registry
 from tests.conftest import ROOT
 
 SOURCE = (ROOT / "registry" / "repros" / "GB0124.py").read_text("utf-8")
@@ -19,23 +21,30 @@ SOURCE = (ROOT / "registry" / "repros" / "GB0124.py").read_text("utf-8")
 @pytest.fixture(autouse=True)
 def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    return tmp_path / "graphbreak" / "programs.json"
+    return tmp_path / "graphbreak" / "sizes.json"
 
 
-def refuse(source: str, name: str) -> Repro:
-    raise AssertionError(f"{name} was parsed again: {len(source)} characters")
+def measure(text: str = SOURCE, *, known: bool = False) -> int:
+    """The length of a text, by what a process keeps for the next; AssertionError if it is made again."""
 
+    def make() -> int:
+        assert not known, "parsed again"
+        return len(text)
 
-def parse_once() -> Repro:
-    cache = ParseCache()
-    repro = cache.parse(SOURCE, "GB0124", parse_repro)
+    cache = ParseCache[int]("sizes", dump=int, load=int)
+    size = cache.recall(text, make)
     cache.save()
-    return repro
+    return size
 
 
-def test_the_next_process_does_not_parse_and_has_the_same() -> None:
-    parsed = parse_once()
-    assert ParseCache().parse(SOURCE, "GB0124", refuse) == parsed == parse_repro(SOURCE, "GB0124")
+def test_the_next_process_does_not_parse() -> None:
+    assert measure() == measure(known=True) == len(SOURCE)
+
+
+def test_another_text_is_parsed() -> None:
+    measure()
+    with pytest.raises(AssertionError, match="parsed again"):
+        measure(SOURCE + "\n", known=True)
 
 
 def test_every_program_is_the_same_from_the_cache() -> None:
@@ -43,24 +52,27 @@ def test_every_program_is_the_same_from_the_cache() -> None:
     assert read_repros(folder) == read_repros(folder)
 
 
-@pytest.mark.parametrize(("text", "name"), [(SOURCE + "\n", "GB0124"), (SOURCE, "GB0125")])
-def test_another_text_or_name_is_parsed(text: str, name: str) -> None:
-    parse_once()
-    with pytest.raises(AssertionError, match="was parsed again"):
-        ParseCache().parse(text, name, refuse)
+def test_every_program_is_taken_apart_in_the_same_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    def taken_apart() -> Programs:
+        monkeypatch.setattr(snippets, "_APART", {})
+        return programs_of(committed_registry())
+
+    first = taken_apart()
+    monkeypatch.setattr(snippets, "_cut", None)
+    assert taken_apart() == first
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"programs": {}}', '{"parser": "older", "programs": {"a": 1}}'])
 def test_a_file_that_is_damaged_or_of_another_version_is_no_problem(content: str, kept: Path) -> None:
     kept.parent.mkdir()
     kept.write_text(content)
-    assert parse_once() == parse_repro(SOURCE, "GB0124")
+    assert measure() == len(SOURCE)
     assert len(read(kept)["programs"]) == 1
 
 
 def test_a_folder_that_can_not_be_written_to_is_no_problem(kept: Path) -> None:
     kept.parent.write_text("a file, and no folder")
-    assert parse_once() == parse_repro(SOURCE, "GB0124")
+    assert measure() == len(SOURCE)
 
 
 def test_a_program_with_a_fault_is_not_kept(tmp_path: Path, kept: Path) -> None:
@@ -68,7 +80,7 @@ def test_a_program_with_a_fault_is_not_kept(tmp_path: Path, kept: Path) -> None:
     for _ in range(2):
         with pytest.raises(Exception, match="needs a function `broken`"):
             read_repros(tmp_path)
-    assert not kept.exists()
+    assert not kept.with_name("programs.json").exists()
 
 
 def read(path: Path) -> Any:
