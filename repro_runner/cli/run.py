@@ -103,15 +103,15 @@ def _run_messages(arguments: argparse.Namespace) -> int:
     from repro_runner.runner.messages import run_message_program
 
     registry = merge_registry(read_package())
-    known = registry.message_programs
+    known = {name: one for name, one in registry.message_programs.items() if one.device == arguments.device}
     matcher = Matcher.from_registry(registry)
 
     def run(name: str) -> tuple[dict[str, Any], str]:
         record = run_message_program(known[name], matcher)
         return record, "\n".join(find_problems({name: record}))
 
-    _check_names(arguments, known, "has no program in registry/message_programs")
-    chosen = arguments.ids or [name for name, one in known.items() if one.device == arguments.device]
+    _check_names(arguments, known, "has no program in registry/message_programs, or none for this device")
+    chosen = arguments.ids or list(known)
     return _record(arguments, DATA / "message_programs", chosen, run, partial(result_text, KIND, SCHEMA))
 
 

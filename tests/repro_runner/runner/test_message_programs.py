@@ -129,6 +129,8 @@ def test_a_program_without_its_parts_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_name_that_no_program_has_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["run", "--messages", "no-such-message"]) == 2
-    assert "no-such-message: has no program in registry/message_programs" in capsys.readouterr().err
+@pytest.mark.parametrize("name", ["no-such-message", "cudagraph-overwritten"])
+def test_a_name_that_no_program_has_for_the_device_is_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--messages", name]) == 2
+    refusal = f"{name}: has no program in registry/message_programs, or none for this device"
+    assert refusal in capsys.readouterr().err
