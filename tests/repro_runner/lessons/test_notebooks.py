@@ -23,7 +23,7 @@ CAUSE: The branch needs a number.
     return torch.where(x.norm() > 2, x * 2 / x.norm(), x)
 >>>>>>> REPLACE
 """
-NAMES = ("detector", "demo", "taxonomy")
+NAMES = ("detector", "demo", "taxonomy", "one_break")
 
 
 @pytest.mark.parametrize("name", NAMES)
