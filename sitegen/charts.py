@@ -54,7 +54,7 @@ _KEPT = frozenset(
 _PADDING = {"left": 34, "top": 16, "right": 18, "bottom": 44}
 _ROW = 42
 _POINT: Mapping[str, Any] = {"type": "point", "filled": True, "size": 30, "opacity": 1, "strokeWidth": 14, "aria": True}
-"""What is wider than the point is not drawn: style.css makes it a place to point at."""
+"""What is wider than the point is not drawn: lists.css makes it a place to point at."""
 _TOLD = {"description": {"field": "told"}}
 _NO_NAMES: Names = {}
 

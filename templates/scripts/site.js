@@ -109,6 +109,6 @@ for (const tabs of document.querySelectorAll("nav.tabs")) {
 
 followTorch();
 
-for (const wide of document.querySelectorAll("main pre, main table")) {
+for (const wide of document.querySelectorAll("main pre, main table, main p:has(> img)")) {
   if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
 }

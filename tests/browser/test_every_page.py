@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import statistics
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Literal
@@ -140,6 +141,8 @@ def test_a_breaks_page_is_small_with_everything_it_needs(published: Path) -> Non
     pages = {path.name: len(gzip.compress(path.read_bytes())) for path in (published / "gb").glob("*.html")}
     assert len(pages) >= 593
     assert {name: size for name, size in pages.items() if size + shared > LIMIT} == {}
+    whole = statistics.median(path.stat().st_size for path in (published / "gb").glob("*.html"))
+    assert whole + sum(path.stat().st_size for path in needed) <= 60_000  # before compression
 
 
 def test_a_breaks_page_asks_for_nothing_but_style_script_and_icon(context: BrowserContext, address: str) -> None:

@@ -559,6 +559,7 @@ def test_without_script_there_is_the_list_and_no_dead_control(browser: Browser, 
             assert control.is_hidden()
         visible = page.locator("main a:visible").evaluate_all("links => links.map(link => link.getAttribute('href'))")
         assert [href for href in visible if not href.startswith("gb/")] == [
+            "https://github.com/meta-pytorch/compile-graph-break-site/edit/main/templates/index.md.j2",
             "paste.html",
             "categories.html",
             "messages.html",

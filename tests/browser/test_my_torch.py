@@ -93,7 +93,7 @@ def test_the_choice_is_kept_on_other_pages_and_for_the_next_visit(context: Brows
     expect(row.locator(".row-status")).to_have_text(STATUSES["verified"])
     later = context.new_page()
     later.goto(f"{visitor.address}categories/{committed_breaks()[TURNED].category}.html")
-    entry = later.locator(".kind-breaks > li", has=later.get_by_role("link", name=TURNED, exact=True))
+    entry = later.locator(".kind > ul > li", has=later.get_by_role("link", name=TURNED, exact=True))
     assert entry.locator(".badge:visible").inner_text() == STATUSES["verified"]
     assert visitor.faults == []
 

@@ -35,7 +35,7 @@ def variables(scheme: str) -> dict[str, str]:
 
 def swatches() -> dict[str, str]:
     """The colour of each mark of a legend, by its name."""
-    style = (ROOT / "docs" / "assets" / "css" / "style.css").read_text("utf-8")
+    style = (ROOT / "docs" / "assets" / "css" / "lists.css").read_text("utf-8")
     return dict(re.findall(r"\.swatch-([\w-]+) \{\s*background: ([^;]+);", style))
 
 

@@ -146,7 +146,7 @@ def test_a_page_explains_a_term_once_and_neither_in_code_nor_in_a_heading(pages:
 
 def test_the_keyboard_shows_what_the_mouse_shows() -> None:
     """Without script: the text of the title, in a box that no narrow screen cuts off."""
-    style = (ROOT / "docs" / "assets" / "css" / "style.css").read_text("utf-8")
+    style = (ROOT / "docs" / "assets" / "css" / "lists.css").read_text("utf-8")
     rule = re.search(r"\[title\]:focus-visible::after \{(.+?)\}", style, re.DOTALL)
     assert rule is not None
     assert "content: attr(title);" in rule[1]

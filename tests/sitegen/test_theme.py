@@ -68,7 +68,7 @@ def test_a_page_loads_and_runs_nothing_from_elsewhere(site: dict[str, bytes], pa
     assert [address for address in loaded if re.match(r"(?:[a-z]+:)?//", address)] == []
 
 
-@pytest.mark.parametrize("name", ["look.css", "style.css"])
+@pytest.mark.parametrize("name", ["look.css", "style.css", "lists.css"])
 def test_a_stylesheet_loads_nothing(site: dict[str, bytes], name: str) -> None:
     assert not re.search(rb"url\(|@import|https?:", site[f"assets/css/{name}"])
 

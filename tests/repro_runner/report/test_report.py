@@ -474,7 +474,9 @@ def test_the_site_and_the_report_have_their_look_from_one_file(run: RunFolder) -
     assert layout.index("/assets/css/look.css") < layout.index("/assets/css/style.css")
 
 
-@pytest.mark.parametrize("sheet", ["docs/assets/css/style.css", "repro_runner/report/templates/report.css"])
+@pytest.mark.parametrize(
+    "sheet", ["docs/assets/css/style.css", "docs/assets/css/lists.css", "repro_runner/report/templates/report.css"]
+)
 def test_no_other_stylesheet_has_colours_of_its_own(sheet: str) -> None:
     text = (ROOT / sheet).read_text("utf-8")
     assert (
