@@ -41,7 +41,8 @@ def render_cost(registry: Registry, environment: jinja2.Environment) -> dict[str
 def cost_context(registry: Registry) -> dict[str, Any]:
     """Everything `cost.md.j2` shows."""
     return {
-        "machines": [_machine_section(cost) for cost in registry.measurements.break_costs],
+        "machines": (machines := [_machine_section(cost) for cost in registry.measurements.break_costs]),
+        "curve": machines[0]["curves"][0]["curve"] if machines else None,
         "suites": [_suite_section(suite, registry) for suite in registry.measurements.suites],
         "costs": break_costs(registry),
     }

@@ -31,7 +31,16 @@ def render_categories(registry: Registry, programs: Programs, environment: jinja
     kinds = [{**page, "example": _example(page["breaks"], programs)} for page in pages]
     return {
         "categories.md": index,
-        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(kinds=kinds, newest=newest),
+        "taxonomy.md": environment.get_template("taxonomy.md.j2").render(
+            kinds=kinds,
+            newest=newest,
+            everything={
+                "ids": sum(page["total"].number for page in pages),
+                "live": sum(page["live"].number for page in pages),
+                "programs": sum(page["programs"] for page in pages),
+                "verified": sum(page["coverage"][0]["by_status"]["verified"].number for page in pages),
+            },
+        ),
         **{f"categories/{page['category'].key}.md": template.render(page, statuses=STATUSES) for page in pages},
     }
 

@@ -49,6 +49,8 @@ def home_context(registry: Registry, advice: Mapping[str, Advice]) -> dict[str, 
             for name in ("category", "status", "live", "fix", "note", "device")
         },
         "with_fix": sum("fix" in one for one in facets),
+        "without_fix": sum("fix" not in one for one in facets),
+        "without_note": sum("note" not in one for one in facets),
         "seen": Lists(registry).count(seen="any"),
         "newest": _newest(registry),
         "met": _met(registry, advice),

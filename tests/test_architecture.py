@@ -617,3 +617,14 @@ def test_what_is_used_of_a_private_module_is_found(tmp_path: Path) -> None:
     seam = sorted(SEAMS)[0]
     text = f"from repro_runner.torch_seams import {seam} as s, wrap\ns.one()\nwrap(undo, s, 'two', f)\nx.three\n"
     assert set(used_of_private_modules(written(tmp_path, text))) == {(seam, "one"), (seam, "two")}
+
+
+@pytest.mark.parametrize("template", sorted((ROOT / "templates").glob("*.j2")), ids=lambda path: path.name)
+def test_a_template_has_no_logic_beyond_loops_and_ifs(template: Path) -> None:
+    text = template.read_text("utf-8")
+    parts = set(re.findall(r"\{%-? *([a-z]+)", text))
+    assert parts <= {"for", "endfor", "if", "elif", "else", "endif", "macro", "endmacro", "from"}
+    computed = re.findall(
+        r"\{\{[^}]*(?:\| *(?:map|sum|sort|select|reject|groupby)\w*\b|[\w)] [-+*/%] [\w(])[^}]*\}\}", text
+    )
+    assert computed == []
