@@ -72,7 +72,9 @@ class BreakPages:
     def __init__(self, registry: Registry, programs: Programs, environment: jinja2.Environment) -> None:
         self._registry, self._programs, self._environment = registry, programs, environment
         self._releases = choices(registry)
-        self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
+        # Without its ids: a page does not name them, and is not another when one joins.
+        kinds = (*registry.categories, UNCATEGORISED)
+        self._categories = {category.key: replace(category, ids=()) for category in kinds}
         self._relations = Relations(registry, programs)
 
     def parts(self, gb: GraphBreak) -> Parts:
