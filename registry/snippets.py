@@ -139,14 +139,14 @@ _APART: dict[str, Program] = {}
 
 
 def _from_json(known: dict[str, Any]) -> Program:
-    return Program(
-        broken=_snippet(known.pop("broken")),
-        fixes=tuple(map(_snippet, known.pop("fixes"))),
-        isolated=tuple(map(_snippet, known.pop("isolated"))),
-        config=tuple(known.pop("config")),
-        code_lines={name: tuple(lines) for name, lines in known.pop("code_lines").items()},
-        **known,
-    )
+    parts: dict[str, Any] = {
+        "broken": _snippet(known["broken"]),
+        "fixes": tuple(map(_snippet, known["fixes"])),
+        "isolated": tuple(map(_snippet, known["isolated"])),
+        "config": tuple(known["config"]),
+        "code_lines": {name: tuple(lines) for name, lines in known["code_lines"].items()},
+    }
+    return Program(**{**known, **parts})
 
 
 def _snippet(known: dict[str, Any]) -> Snippet:
