@@ -41,8 +41,8 @@ class ParseCache(Generic[T]):
     def recall(self, text: str, make: Callable[[], T]) -> T:
         """What `make` makes of this text."""
         key = hashlib.sha256(text.encode()).hexdigest()
-        if known := self._found.get(key):
-            return self._load(known)
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            return self._load(self._found[key])
         made = make()
         self._new[key] = self._dump(made)
         return made

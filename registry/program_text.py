@@ -21,7 +21,7 @@ REASONS = frozenset({"GRADIENT", "EFFECTS", "OPAQUE", "LIMITS", "COVERAGE"})
 """Constants that count for the runner, but not their wording."""
 
 
-@cache  # its page asks for lines, and its file in the API
+@cache  # it is asked for when a program is parsed, and when it is taken apart
 def program_text(source: str) -> ProgramText:
     """One program, read once."""
     return ProgramText(source)
@@ -62,10 +62,10 @@ class ProgramText:
                 return min(names, default=""), lines.index(line) + 1
         return None
 
-    def line(self, name: str, number: int) -> int | None:
-        """The line of the file, for a place."""
-        lines = next((lines for names, lines in self._statements if min(names, default="") == name), [])
-        return lines[number - 1] if 0 < number <= len(lines) else None
+    @property
+    def code_lines(self) -> dict[str, tuple[int, ...]]:
+        """Name of each top-level statement, as `place` has it -> its lines of code."""
+        return {min(names, default=""): tuple(lines) for names, lines in reversed(self._statements)}
 
     def _lines_of(self, node: ast.stmt) -> Iterator[int]:
         decorators: list[ast.expr] = getattr(node, "decorator_list", [])

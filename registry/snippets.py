@@ -9,14 +9,14 @@ import ast
 import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
 from registry.dependencies import Statements, bound_names, is_plain_torch
 from registry.model import Registry, Repro
 from registry.parse_cache import ParseCache
-from registry.program_text import CAPTIONS, REASONS
+from registry.program_text import CAPTIONS, REASONS, program_text
 from registry.repros import by_fix, docstring_of
 
 CONSTANTS = frozenset({"CONFIG", "COMPILE", "REQUIRES", "EAGER_RAISES", "FLAGS", *CAPTIONS, *REASONS})
@@ -90,6 +90,13 @@ class Program:
     """The module without its fixes, docstrings and constants: `inputs` and `broken`, with what they need."""
     constants: str = ""
     """The statements that a runner needs beside it: CONFIG, COMPILE and REQUIRES."""
+    code_lines: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """See ProgramText."""
+
+    def line(self, name: str, number: int) -> int | None:
+        """The line of the file, for a place of ProgramText."""
+        lines = self.code_lines.get(name, ())
+        return lines[number - 1] if 0 < number <= len(lines) else None
 
 
 def note_on_where(programs: Iterable[Program]) -> str:
@@ -132,8 +139,14 @@ _APART: dict[str, Program] = {}
 
 
 def _from_json(known: dict[str, Any]) -> Program:
-    several = {name: tuple(map(_snippet, known[name])) for name in ("fixes", "isolated")}
-    return Program(**{**known, **several, "broken": _snippet(known["broken"]), "config": tuple(known["config"])})
+    parts: dict[str, Any] = {
+        "broken": _snippet(known["broken"]),
+        "fixes": tuple(map(_snippet, known["fixes"])),
+        "isolated": tuple(map(_snippet, known["isolated"])),
+        "config": tuple(known["config"]),
+        "code_lines": {name: tuple(lines) for name, lines in known["code_lines"].items()},
+    }
+    return Program(**{**known, **parts})
 
 
 def _snippet(known: dict[str, Any]) -> Snippet:
@@ -289,6 +302,7 @@ def _cut(repro: Repro) -> Program:
         compile_options=", ".join(f"{key}={ast.unparse(value)}" for key, value in cutter.compile.items()),
         unfixed=cutter.unfixed,
         constants=cutter.constants,
+        code_lines=program_text(repro.source).code_lines,
     )
 
 

@@ -23,7 +23,6 @@ from registry.model import (
     Repro,
     Sighting,
 )
-from registry.program_text import ProgramText, program_text
 from registry.snippets import Program, Programs
 from registry.standalone import standalone
 from registry.taxonomy import UNCATEGORISED
@@ -170,11 +169,11 @@ _NO_PROOF: dict[str, Any] = {"repro": None, "message": None, "evidence": []}
 
 
 def _proof(one: Example, programs: Programs) -> dict[str, Any]:
-    text = program_text(one.repro.source)
+    program = programs[one.repro.name]
     return {
-        "repro": _repro(one.repro, programs[one.repro.name]),
+        "repro": _repro(one.repro, program),
         "message": _message(one),
-        "evidence": [_evidence(seen, text if seen in one.fresh_evidence else None) for seen in one.evidence],
+        "evidence": [_evidence(seen, program if seen in one.fresh_evidence else None) for seen in one.evidence],
     }
 
 
@@ -259,18 +258,18 @@ def _message(one: Example) -> dict[str, Any] | None:
     return {"text": seen.message, "torch": seen.environment.torch, "device": seen.environment.device}
 
 
-def _evidence(seen: Evidence, text: ProgramText | None) -> dict[str, Any]:
-    """A record; without a text, it is of an older one."""
+def _evidence(seen: Evidence, program: Program | None) -> dict[str, Any]:
+    """A record; without a program, it is of an older one."""
     return {
         "environment": asdict(seen.environment),
-        "current": text is not None,
+        "current": program is not None,
         "verifier": seen.verifier,
         "verdicts": dict(sorted(seen.verdicts.items())),
         "message": seen.message or None,
         "ids": list(seen.ids),
         "outcome": seen.kind or None,
         "graphs": seen.graphs,
-        "line": text.line(seen.function, seen.line) if text and seen.line else None,
+        "line": program.line(seen.function, seen.line) if program and seen.line else None,
         "fixes": dict(sorted(seen.fixes.items())),
         "gradients": {name: said for name, said in sorted(seen.gradients.items()) if said},
         "fails_with": {name: dict(sorted(where.items())) for name, where in sorted(seen.fails_with.items())},

@@ -29,7 +29,6 @@ from registry.model import (
     Repro,
 )
 from registry.notes import EMPTY_NOTE, END, START, seal
-from registry.program_text import program_text
 from registry.snippets import Program, Programs, Snippet, note_on_where
 from registry.source_text import is_source_code
 from registry.taxonomy import UNCATEGORISED
@@ -73,7 +72,9 @@ class BreakPages:
     def __init__(self, registry: Registry, programs: Programs, environment: jinja2.Environment) -> None:
         self._registry, self._programs, self._environment = registry, programs, environment
         self._releases = choices(registry)
-        self._categories = {category.key: category for category in (*registry.categories, UNCATEGORISED)}
+        # Without its ids: a page does not name them, and is not another when one joins.
+        kinds = (*registry.categories, UNCATEGORISED)
+        self._categories = {category.key: replace(category, ids=()) for category in kinds}
         self._relations = Relations(registry, programs)
 
     def parts(self, gb: GraphBreak) -> Parts:
@@ -186,7 +187,7 @@ def samples(gb: GraphBreak, example: Example, programs: Programs) -> dict[str, A
     return {
         "repro": repro,
         "newer": _newer(example),
-        "broken": _broken_card(program, repro, shown),
+        "broken": _broken_card(program, shown),
         "fixes": [_fix_card(fix, repro, runs[fix.name], number) for number, fix in enumerate(fixes)],
         "isolated": [_isolated_card(one) for one in program.isolated],
     }
@@ -224,8 +225,8 @@ MARK = "  # breaks here"
 """docs/_layouts/graph_break.html looks for it."""
 
 
-def _broken_card(program: Program, repro: Repro, shown: Evidence | None) -> dict[str, Any]:
-    line = program_text(repro.source).line(shown.function, shown.line) if shown and shown.line else None
+def _broken_card(program: Program, shown: Evidence | None) -> dict[str, Any]:
+    line = program.line(shown.function, shown.line) if shown and shown.line else None
     marked = _marked(program.broken, line)
     return {
         "title": "Breaks",

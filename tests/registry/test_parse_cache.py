@@ -62,6 +62,14 @@ def test_every_program_is_taken_apart_in_the_same_way(monkeypatch: pytest.Monkey
     assert taken_apart() == first
 
 
+def test_an_entry_that_is_damaged_is_made_again(kept: Path) -> None:
+    measure()
+    known = read(kept)
+    kept.write_text(json.dumps({**known, "programs": dict.fromkeys(known["programs"], "no number")}))
+    assert measure() == len(SOURCE)
+    assert list(read(kept)["programs"].values()) == [len(SOURCE)]
+
+
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"programs": {}}', '{"parser": "older", "programs": {"a": 1}}'])
 def test_a_file_that_is_damaged_or_of_another_version_is_no_problem(content: str, kept: Path) -> None:
     kept.parent.mkdir()
