@@ -39,7 +39,8 @@ class LastRun:
 
     def __init__(self, root: Path, docs: Path, pulled: Iterable[object]) -> None:
         self._root, self._docs = root, docs
-        self._code, self._inputs = code_digest(root), inputs_digest(root, pulled)
+        self._code = code_digest(root)
+        self._inputs = inputs_digest(root, (self._code, *pulled))
         self._made: dict[str, tuple[str, dict[str, str]]] = {}
         """Name -> (digest of the inputs, path -> digest of the text): true for ever, whatever happened since."""
         self._old_inputs, self._outputs = "", dict[str, str]()
@@ -94,14 +95,14 @@ def digest_of(facts: object) -> str:
 
 
 def inputs_digest(root: Path, pulled: Iterable[object]) -> str:
-    """Digest what was pulled, the code, and the data beside it.
+    """Digest what was pulled, and the data beside it.
 
     All but the snapshot, which `pulled` stands for: a pull may be about to change it.
     """
     folders = (root / name for name in ("registry", "examples", "notebooks"))
     paths = (path for folder in folders for path in folder.rglob("*"))
     data = (path for path in paths if path.parent.name not in ("__pycache__", "snapshot"))
-    return _digest_of((code_digest(root), *pulled), ((str(path.relative_to(root)), path) for path in data))
+    return _digest_of(pulled, ((str(path.relative_to(root)), path) for path in data))
 
 
 def code_digest(root: Path) -> str:
