@@ -88,7 +88,7 @@ def test_a_first_run_writes_every_page_and_ends_with_a_summary(tmp_path: Path) -
     assert summary(done.stdout) == counts
     assert changed >= {f"gb/{gb_id}.md" for gb_id in WORDINGS} | {"index.md", "dashboard.md", "feed.xml", "llms.txt"}
     assert {path for path in after if path.startswith("api/v1/gb/")} == {
-        f"api/v1/gb/{gb_id}.{suffix}" for gb_id in WORDINGS for suffix in ("json", "md")
+        f"api/v1/gb/{gb_id}.json" for gb_id in WORDINGS
     }
 
 
@@ -180,7 +180,7 @@ CHANGES: dict[str, Callable[[Path], None]] = {
     "a page that is gone": remove("docs/gb/GB0003.md"),
     "the home page": append("docs/index.md", b"more\n"),
     "a file of the API": append("docs/api/v1/gb/GB0003.json", b" "),
-    "a file of the API that is gone": remove("docs/api/v1/gb/GB0003.md"),
+    "a file of the API that is gone": remove("docs/api/v1/gb/GB0003.json"),
     "a file that nothing writes any more": append("docs/api/v1/gb/GB0003.py.txt", b"print()\n"),
     "a page of a kind that is gone": add("docs/categories/gone.md", b"---\n---\n"),
     "a note": lambda checkout: write_note(page_of(checkout, "GB0003"), b"note"),  # counted on the dashboard
@@ -471,7 +471,7 @@ def test_an_id_that_upstream_drops_keeps_its_page_and_note_and_is_marked(checkou
     changed = [name for name in after if before.get(name) != after[name]]
     counts = {"ids": 12, "new": 0, "reworded": 0, "retired": 1, "notes": 1, "files": len(changed)}
     assert summary(done.stdout) == counts
-    assert {f"gb/{gb_id}.md", f"api/v1/gb/{gb_id}.json", f"api/v1/gb/{gb_id}.md"} <= {*changed}
+    assert {f"gb/{gb_id}.md", f"api/v1/gb/{gb_id}.json"} <= {*changed}
     page = page_of(checkout, gb_id).read_bytes()
     assert b"Removed from the registry" in page
     assert in_block(b"what I know of it") in page
