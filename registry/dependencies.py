@@ -15,7 +15,8 @@ from functools import cached_property
 class Statements:
     """The statements of one module, looked at once for all of its functions."""
 
-    def __init__(self, module: ast.Module) -> None:
+    def __init__(self, module: ast.Module, source: str) -> None:
+        self._lines = source.splitlines()
         self._nodes = [node for node in module.body if not is_plain_torch(node) and not is_text(node)]
         self._bound = {node: bound_names(node) for node in self._nodes}
         self._needs: dict[ast.stmt, set[str]] = {}
@@ -53,11 +54,17 @@ class Statements:
 
     def _needs_of(self, node: ast.stmt) -> set[str]:
         if node not in self._needs:
-            text = ast.unparse(node)
+            text = "\n".join(self._lines[first_line(node) - 1 : node.end_lineno])
             self._needs[node] = _used_names(text) | {
                 f"{_OPERATORS}{namespace}" for namespace in _operator_namespaces(node, text)
             }
         return self._needs[node]
+
+
+def first_line(node: ast.stmt) -> int:
+    """Its own, or that of its first decorator."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(found.lineno for found in decorators)])
 
 
 def bound_names(node: ast.stmt) -> set[str]:

@@ -13,7 +13,7 @@ import tokenize
 from collections.abc import Iterator
 from functools import cache
 
-from registry.dependencies import bound_names, is_text
+from registry.dependencies import bound_names, first_line, is_text
 
 CAPTIONS = frozenset({"TITLE", "ORDER", "NO_FIX", "REACH", "NEIGHBOUR"})
 """Constants that only readers need."""
@@ -68,8 +68,7 @@ class ProgramText:
         return {min(names, default=""): tuple(lines) for names, lines in reversed(self._statements)}
 
     def _lines_of(self, node: ast.stmt) -> Iterator[int]:
-        decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-        first = min([node.lineno, *(one.lineno for one in decorators)])
+        first = first_line(node)
         captions = _captions_in(node)
         lines = range(first, (node.end_lineno or first) + 1)
         return (line for line in lines if self._ends.get(line, 1) and line not in captions)

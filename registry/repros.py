@@ -66,7 +66,7 @@ def parse_repro(source: str, name: str) -> Repro:
     if (lines := _length(functions["broken"])) > _LONGEST:
         raise ValueError(f"`broken` has {lines} lines; make it shorter than {_LONGEST + 1}")
     constants = _constants(module)
-    statements = Statements(module)
+    statements = Statements(module, source)
     reach = constants.get("REACH", "public")
     if reach not in REACHES:
         raise ValueError(f"REACH is {reach!r}; one of: {', '.join(REACHES)}")

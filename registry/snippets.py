@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
-from registry.dependencies import Statements, bound_names, is_plain_torch
+from registry.dependencies import Statements, bound_names, first_line, is_plain_torch
 from registry.model import Registry, Repro
 from registry.parse_cache import ParseCache
 from registry.program_text import CAPTIONS, REASONS, program_text
@@ -161,7 +161,7 @@ class _Cutter:
         self.flags, self.config = by_fix(self.module, "FLAGS"), _value(self.module, "CONFIG")
         self.compile = by_fix(self.module, "COMPILE")
         self._lines = source.splitlines()
-        self._needed = Statements(self.module)
+        self._needed = Statements(self.module, source)
         functions = [node for node in self.module.body if isinstance(node, ast.FunctionDef)]
         self.entries = {one.name: one for one in functions if one.name in entries or (not entries and _is_entry(one))}
         self._hidden = CONSTANTS | self.entries.keys()  # a runner calls and reads these
@@ -234,7 +234,7 @@ class _Cutter:
         """The inputs, with what only they need, and the call of a function: what stands behind its card in a script."""
         others = self._needed.needed_by("inputs", *self._options, without=self._hidden - {"inputs"})
         inputs = _lines(
-            [node for node in others if _first_line(node) not in shown], self.entries.get("inputs"), self._lines
+            [node for node in others if first_line(node) not in shown], self.entries.get("inputs"), self._lines
         )
         keywords = "".join(f", {key}={ast.unparse(value)}" for key, value in self.compile.items())
         return "\n".join([*(text for _, text in inputs), "", call_of(name, keywords)])
@@ -314,7 +314,7 @@ def _lines(statements: list[ast.stmt], function: ast.FunctionDef | None, lines: 
     """The statements as written; what is between definitions is one blank line, and the docstring is left out."""
     before: ast.stmt | None = None
     for node in statements:
-        first = _first_line(node)
+        first = first_line(node)
         while first > 1 and lines[first - 2].startswith("#"):
             first -= 1
         if before is not None and (_is_definition(node) or _look(before) != _look(node)):
@@ -324,13 +324,8 @@ def _lines(statements: list[ast.stmt], function: ast.FunctionDef | None, lines: 
         before = node
 
 
-def _first_line(node: ast.stmt) -> int:
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(found.lineno for found in decorators)])
-
-
 def _line_numbers(node: ast.stmt) -> range:
-    return range(_first_line(node), (node.end_lineno or node.lineno) + 1)
+    return range(first_line(node), (node.end_lineno or node.lineno) + 1)
 
 
 def _is_definition(node: ast.stmt) -> bool:

@@ -9,6 +9,7 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Any
 
+from registry.dependencies import first_line
 from repro_runner.fix_report.patch_rules import find_dodges
 from repro_runner.fix_report.patches.source import read_source
 from repro_runner.judge.reached import unreached
@@ -54,10 +55,7 @@ def _functions(text: str) -> list[tuple[int, int]]:
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     ]
-    return [
-        (min([node.lineno, *(one.lineno for one in node.decorator_list)]), node.end_lineno or node.lineno)
-        for node in nodes
-    ]
+    return [(first_line(node), node.end_lineno or node.lineno) for node in nodes]
 
 
 def _follows(line: int, functions: list[tuple[int, int]], calls: set[tuple[int, int]]) -> bool:

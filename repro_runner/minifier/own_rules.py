@@ -69,7 +69,7 @@ def _copied(kind: type[Constraint]) -> tuple[str, tuple[str, ...]] | None:
         source = inspect.getsource(sys.modules[kind.__module__])
     except (OSError, TypeError):
         return None
-    statements = Statements(ast.parse(source)).needed_by(kind.__name__)
+    statements = Statements(ast.parse(source), source).needed_by(kind.__name__)
     own = [each for each in statements if not isinstance(each, ast.Import | ast.ImportFrom)]
     used = {name for each in own for name in _names_needed(each)}
     imports: list[str] = []

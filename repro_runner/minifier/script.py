@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from registry.dependencies import Statements
+from registry.dependencies import Statements, first_line
 from repro_runner.minifier.function_source import FunctionSource
 from repro_runner.minifier.parts import report
 from repro_runner.minifier.recipes import can_be_drawn, copy_of, drawn, loadable, moved, with_grad
@@ -141,13 +141,12 @@ def _statements(part: Part) -> tuple[str, list[ast.stmt]]:
     whole = isinstance(part, ModuleType)
     source = inspect.getsource(part if whole else sys.modules[part.__module__])
     tree = ast.parse(source)
-    return source, tree.body if whole else Statements(tree).needed_by(part.__name__)
+    return source, tree.body if whole else Statements(tree, source).needed_by(part.__name__)
 
 
 def statement_text(source: str, statement: ast.stmt) -> str:
     """As it is written, decorators and comments included."""
-    first = min([statement.lineno, *(each.lineno for each in getattr(statement, "decorator_list", []))])
-    return "\n".join(source.splitlines()[first - 1 : statement.end_lineno])
+    return "\n".join(source.splitlines()[first_line(statement) - 1 : statement.end_lineno])
 
 
 def _foreign(modules: Iterable[str]) -> Iterable[str]:

@@ -116,7 +116,7 @@ def test_a_repro_is_short_and_says_when_to_choose_a_fix(source: str, problem: st
 )
 def test_a_fix_is_of_one_kind(source: str, kind: str) -> None:
     module = ast.parse(source)
-    assert kind_of_fix(module, Statements(module), "fixed") == kind
+    assert kind_of_fix(module, Statements(module, source), "fixed") == kind
 
 
 def test_unreadable_repros_are_listed_all_at_once(tmp_path: Path) -> None:

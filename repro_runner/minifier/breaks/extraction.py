@@ -11,6 +11,7 @@ import sys
 import textwrap
 import types
 from collections.abc import Iterable, Mapping
+from importlib.util import decode_source
 from pathlib import Path
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -269,9 +270,10 @@ class _Extraction:
 def _statements(file: str) -> Statements:
     """The statements of a module; none if its source is not there."""
     try:
-        return Statements(ast.parse(Path(file).read_bytes()))
+        source = decode_source(Path(file).read_bytes())
+        return Statements(ast.parse(source), source)
     except (OSError, SyntaxError, ValueError):
-        return Statements(ast.Module([], []))
+        return Statements(ast.Module([], []), "")
 
 
 def _roots(statement: ast.Import | ast.ImportFrom) -> set[str]:
