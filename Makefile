@@ -18,7 +18,7 @@ help:
 	@echo "make quick   lint and the quick tests, in under a minute"
 	@echo "make prove   what takes longer: every program under every backend, as the committed evidence has it"
 	@echo "make taxonomy   all kinds of graph breaks as one PDF"
-	@echo "make bench   the figures in the README"
+	@echo "make bench   the figures in benchmarks/README.md"
 
 site: $(VENV)/.light
 	$(PY) generate_site.py --html _site
@@ -90,16 +90,7 @@ taxonomy: site tools
 
 bench: $(VENV)/.test tools
 	$(PY) -m pip install --quiet --editable '.[bench]' --constraint constraints.txt
-	$(PY) benchmarks/generate.py
-	$(PY) benchmarks/matching.py
-	$(PY) benchmarks/posts.py
-	$(PY) benchmarks/advice.py
-	$(PY) benchmarks/site.py
-	$(PY) benchmarks/search.py
-	$(PY) benchmarks/paste.py
-	$(PY) benchmarks/runner.py
-	$(PY) benchmarks/explain.py
-	$(PY) benchmarks/logs.py
+	$(PY) benchmarks/measure.py
 	$(PY) benchmarks/changes.py
 
 clean:

@@ -1,4 +1,4 @@
-"""The three examples of the README are run as they stand there, and print what it shows."""
+"""What the README and docs/tools/device.md show is what the commands print."""
 
 from __future__ import annotations
 
@@ -16,11 +16,24 @@ from tests.scheduling import sampled
 pytestmark = [pytest.mark.torch, pytest.mark.slow]
 
 _BLOCK = re.compile(r"^```(python|console)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_SECTION = "### Three examples\n"
+_SECTION = "## Three examples\n"
+TRAIN = """\
+import torch
+
+
+@torch.compile(backend="eager")
+def step(x):
+    if x.norm() > 5:
+        x = x / x.norm()
+    return x * 2
+
+
+step(torch.ones(64))
+"""
 
 
 def blocks(kind: str) -> list[str]:
-    section = (ROOT / "README.md").read_text("utf-8").partition(_SECTION)[2].partition("\n### ")[0]
+    section = (ROOT / "docs" / "tools" / "device.md").read_text("utf-8").partition(_SECTION)[2].partition("\n## ")[0]
     return [found[2] for found in _BLOCK.finditer(section) if found[1] == kind]
 
 
@@ -48,10 +61,30 @@ def run(command: str, folder: Path) -> str:
     sampled(3),
     ids=["a refused layer", "a wrong backend", "bench, guards, report"],
 )
-def test_an_example_prints_what_the_readme_shows(number: int, folder: Path) -> None:
-    asked = re.split(r"^\$ ", blocks("console")[number], flags=re.MULTILINE)[1:]
+def test_an_example_prints_what_its_page_shows(number: int, folder: Path) -> None:
+    check_session(blocks("console")[number], folder)
+
+
+def check_session(session: str, folder: Path) -> None:
+    """Each command of a session prints each piece of what is shown below it."""
+    asked = re.split(r"^\$ ", session, flags=re.MULTILINE)[1:]
     assert asked
     for command, _, shown in (each.partition("\n") for each in asked):
         printed = run(command, folder)
         for text in filter(None, map(str.strip, shown.split("…"))):
             assert text in printed, f"{command}\n{printed}"
+
+
+def test_the_readme_shows_what_explain_prints(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAIN, "utf-8")
+    readme = (ROOT / "README.md").read_text("utf-8")
+    (session,) = (found[2] for found in _BLOCK.finditer(readme) if "GB0170 resumed" in found[2])
+    check_session(session.partition("\n")[2], tmp_path)  # without the installation
+
+
+def test_the_readme_ends_and_what_it_names_is_there() -> None:
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert len(readme.splitlines()) <= 200
+    assert len(readme.split()) <= 1500
+    linked = [address for address in re.findall(r"\]\(([^)#]+)", readme) if "://" not in address]
+    assert [address for address in linked if not (ROOT / address).exists()] == []
