@@ -110,5 +110,5 @@ for (const tabs of document.querySelectorAll("nav.tabs")) {
 followTorch();
 
 for (const wide of document.querySelectorAll("main pre, main table, main p:has(> img)")) {
-  if (wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0;
+  if (wide.matches("p") || wide.scrollWidth > wide.clientWidth) wide.tabIndex = 0; // a picture may not be there yet
 }
