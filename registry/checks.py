@@ -14,12 +14,13 @@ from registry.taxonomy import UNCATEGORISED
 def check_repros_have_an_id(registry: Registry, known: Knowledge) -> Iterator[Problem]:
     """A repro for an id that nobody knows."""
     ids = _ids(registry)
+    several = {repro.gb_id for name, repro in known.repros.items() if name != repro.gb_id}
     for name, repro in sorted(known.repros.items()):
         if repro.gb_id not in ids:
             yield Problem(f"registry/repros/{name}.py:1", "no such graph break; rename or delete this file")
         elif repro.gb_id not in known.repros:
             yield Problem(f"registry/repros/{name}.py:1", f"there is no {repro.gb_id}.py; begin with that")
-        elif name == repro.gb_id and not repro.title and any(one.startswith(f"{name}_") for one in known.repros):
+        elif name in several and not repro.title:
             yield Problem(f"registry/repros/{name}.py:1", "one of several programs for an id needs a TITLE")
 
 
