@@ -74,7 +74,7 @@ cpp: $(VENV)/.test tools
 	ctest --test-dir $(CPP)/compiler --output-on-failure
 	$(PY) -m repro_runner learn ahead_of_time
 
-# The pictures of docs/tools: terminals and pages, as they are now.
+# The pictures of docs/tools and of the README: terminals and pages, as they are now.
 screenshots: $(VENV)/.test tools
 	$(PY) -m tests.browser.screenshots
 

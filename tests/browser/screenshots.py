@@ -1,4 +1,4 @@
-"""The pictures of docs/tools, made of what the commands really print: `make screenshots`.
+"""The pictures of docs/tools and of the README, made of what the commands really print: `make screenshots`.
 
 Text in a terminal becomes an SVG, in which it stays text. Where a picture is of a web page, Chromium takes it.
 """
@@ -21,6 +21,7 @@ from rich.text import Text
 
 from registry.datafile import write_whole
 from repro_runner.runs import list_runs
+from sitegen.preview import write_preview
 from tests.checkout import ROOT
 from tests.repro_runner.ui.test_browser import serving
 from tests.tools import chromium
@@ -100,6 +101,15 @@ def photograph_ui(project: Path) -> None:
             shown.screenshot(path=PICTURES / f"ui-{name}.png")
 
 
+def photograph_page(site: Path) -> None:
+    """Write the README's picture: a break's page, built without Ruby into this folder."""
+    write_preview(ROOT / "docs", site)
+    with chromium() as browser:
+        page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme="light")
+        page.goto((site / "gb" / "gb0124.html").as_uri())
+        page.screenshot(path=ROOT / ".github" / "images" / "page.png")
+
+
 def make_project(home: Path) -> Path:
     """The example project, in which somebody has just added a break."""
     project = home / "project"
@@ -126,6 +136,7 @@ def main() -> None:
         session = "\n".join(run(f"graphbreak {command}", project) for command in commands)
         draw_terminal("agents", "what an agent runs", session)
         photograph_ui(project)
+        photograph_page(Path(home, "site"))
 
 
 if __name__ == "__main__":
