@@ -25,7 +25,7 @@ KINDS = (
     *("", "dashboard.html", "releases.html", "categories.html", "categories/data-dependent-control-flow.html"),
     *("learn/index.html", "learn/graph-capture.html", "taxonomy.html", "troubleshooting.html"),
     *("about.html", "paste.html", "api.html", "cost.html", "fix-benchmark.html", "404.html"),
-    *("tools.html", "tools/ui.html", "messages.html", "messages/recompiles.html"),
+    *("tools.html", "tools/ui.html", "tools/device.html", "messages.html", "messages/recompiles.html"),
     *("gb/gb0170.html", "gb/gb0252.html", "gb/gb0053.html", "gb/gb0024.html", "gb/gb0375.html"),
 )
 """A page of each type; of breaks one verified, one with much code, and those that lack a fix, reach or a program."""
