@@ -12,7 +12,6 @@ import re
 import sys
 import tempfile
 import traceback
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,15 +28,17 @@ _LOGGER_CLOCK = re.compile(r"(?m)^([VDIWEF])[0-9]{4} [0-9:.]+ [0-9]+ ")
 def run_message_program(program: MessageProgram, matcher: Matcher) -> dict[str, Any]:
     """The record of one program: what it printed, and for each fix whether it is silent and equals eager."""
     with tempfile.TemporaryDirectory(prefix="graphbreak-message-") as folder:
-        printed, _ = _run(program, Path(folder), "message")
-        found = find_own(program, printed, matcher)
+        printed, outcome = _run(program, Path(folder), "message")
+        raised = outcome.removeprefix("raised ").partition("\n")[0]  # it says more than a log record about it
+        tail = printed[printed.rfind(raised) :] if raised != outcome and raised in printed else ""
+        found = find_own(program, tail, matcher) or find_own(program, printed, matcher)
         fixes: dict[str, dict[str, Any]] = {}
         for fix in program.fixes:
             said, outcome = _run(program, Path(folder), fix)
             fixes[fix] = {"silent": find_own(program, said, matcher) is None, "equal": outcome == "equal"}
             if outcome != "equal":
                 fixes[fix]["cause"] = without_place_and_time(outcome, Path(folder))[-500:]
-        said = without_place_and_time(found.message.text, Path(folder)) if found else ""
+        said = without_place_and_time(found.message.text if found else "", Path(folder))
         return {"sha256": program.sha256, "printed": said, "fixes": fixes}
 
 
@@ -61,13 +62,12 @@ def _run(program: MessageProgram, folder: Path, function: str) -> tuple[str, str
     return ended.stderr.text, json.loads(outcome[-1]) if outcome and not ended.failure else ended.failure
 
 
-def _main(arguments: Sequence[str]) -> None:
+def _main(folder: str, function: str) -> None:
     """In the child: call one function; the last line on standard output says how a fix compares with eager."""
     from repro_runner.judge import RESULT
     from repro_runner.judge.comparing import Terms, flats_differ
     from repro_runner.judge.state import flat_of
 
-    folder, function = arguments
     try:
         value = _call(Path(folder, "program.py"), function)
     except Exception:  # noqa: BLE001  # the message may be an exception of any class
@@ -96,4 +96,4 @@ def _call(path: Path, function: str) -> object:
 
 
 if __name__ == "__main__":
-    _main(sys.argv[1:])
+    _main(*sys.argv[1:])
